@@ -72,10 +72,10 @@ def fit_ordered(
     rows = data.read(source.n_rows, model.class_weight, model.normalize_weights)
     ranks = read_ranks(order, rows.classes)
     encoded = _encode(model, source, rows)
-    plan, comparisons = _plan(model, encoded, ranks, loss)
+    plan, comparisons, starts = _plan(model, encoded, ranks, loss)
     scored = None
     if held_out.X is not None:
-        scored = _read_validation(model, held_out, encoded, ranks, plan)
+        scored = _read_validation(model, held_out, encoded, plan, ranks, starts)
     warn_of_unfinished(plan, run_plan(model, plan, comparisons, scored))
     thresholds = _finish(model, encoded, ranks[encoded.class_of_row])
     return model, encoded.classes, ranks, thresholds
@@ -140,23 +140,25 @@ def _encode(model: ProperBoostClassifier, source: TableSource, rows: Rows) -> Lo
 
 def _plan(
     model: ProperBoostClassifier, rows: LocalRows, ranks: NDArray[np.intp], loss: MarginLoss
-) -> tuple[FitPlan, ThresholdRows]:
-    """Return the plan of a fit to comparisons, and these."""
+) -> tuple[FitPlan, ThresholdRows, Array]:
+    """Return the plan of a fit to comparisons, these, and the thresholds from which it starts."""
     n_classes, class_of_row = len(ranks), ranks[rows.class_of_row]
     shares = find_shares_above(class_of_row, rows.weight, n_classes)
     comparisons = ThresholdRows.compare(rows, class_of_row, n_classes, weigh_comparison(shares))
     loss = find_loss(model, loss, comparisons.class_weights, keeps_gain=False)
-    start = -start_thresholds(loss, shares)
-    base = start[comparisons.codes[-1], None]
-    return plan_fit(model, Link(loss, None, rows.n_threads), 2, base=base), comparisons
+    starts = start_thresholds(loss, shares)
+    base = -starts[comparisons.codes[-1], None]
+    plan = plan_fit(model, Link(loss, None, rows.n_threads), 2, base=base)
+    return plan, comparisons, starts
 
 
 def _read_validation(
     model: ProperBoostClassifier,
     held_out: LabelledRows,
     rows: LocalRows,
-    ranks: NDArray[np.intp],
     plan: FitPlan,
+    ranks: NDArray[np.intp],
+    starts: Array,
 ) -> Validation:
     """Return the comparisons of validation rows with the thresholds."""
     read = read_validation(
@@ -168,17 +170,14 @@ def _read_validation(
         link=plan.link,
         scoring=read_parameter(model, "early_stopping").scoring,
     )
-    n_thresholds = len(ranks) - 1
-    numbers = np.arange(n_thresholds)
-    is_above = ranks[read.rows.codes] > numbers[:, None]
+    n_thresholds = len(starts)
+    is_above = ranks[read.rows.codes] > np.arange(n_thresholds)[:, None]
     weight = None if read.rows.weight is None else np.tile(read.rows.weight, n_thresholds)
-    shares = find_shares_above(ranks[rows.class_of_row], rows.weight, len(ranks))
-    start = -start_thresholds(plan.link.loss, shares)
     return replace(
         read,
         rows=HeldOutRows(np.tile(read.rows.rows, n_thresholds), is_above.ravel() * 1, weight),
         codes=compare_codes(read.codes, n_thresholds),
-        base=np.repeat(start, is_above.shape[1])[:, None],
+        base=-np.repeat(starts, is_above.shape[1])[:, None],
     )
 
 
