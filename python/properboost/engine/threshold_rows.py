@@ -31,6 +31,9 @@ BOTH = np.array([0, 1])
 class ThresholdRows(LocalRows):
     """Comparisons of rows with thresholds, whose last feature is the number of the threshold."""
 
+    weight_of_row: float = 1.0
+    """The weight of all comparisons of a row of weight 1."""
+
     @classmethod
     def compare(
         cls, rows: LocalRows, class_of_row: NDArray[np.integer], n_classes: int, weight: float
@@ -68,7 +71,16 @@ class ThresholdRows(LocalRows):
             names=rows.names,
             pairs=None,
             codes=np.vstack([rows.codes[:, row_of], threshold_of.astype(np.uint8)]),
+            weight_of_row=weight * n_thresholds,
         )
+
+    @property
+    def rows_of_classes(self) -> NDArray[np.float64]:
+        """The weights of the classes as if the comparisons of a row were one row.
+
+        Weak learners and the gain have defaults by the number of rows.
+        """
+        return self.class_weights / self.weight_of_row
 
     @property
     def n_combined(self) -> int:
@@ -88,7 +100,7 @@ class ThresholdRows(LocalRows):
             directions = (*directions, 0)
         return make_learner(
             options.weak_learner,
-            class_weights=self.class_weights,
+            class_weights=self.rows_of_classes,
             n_features=n_features if self.pairs is None else len(self.pairs),
             n_apart=1 if self.pairs is None else 0,
             directions=directions,

@@ -145,7 +145,7 @@ def _plan(
     n_classes, class_of_row = len(ranks), ranks[rows.class_of_row]
     shares = find_shares_above(class_of_row, rows.weight, n_classes)
     comparisons = ThresholdRows.compare(rows, class_of_row, n_classes, weigh_comparison(shares))
-    loss = find_loss(model, loss, comparisons.class_weights, keeps_gain=False)
+    loss = find_loss(model, loss, comparisons.rows_of_classes, keeps_gain=False)
     starts = start_thresholds(loss, shares)
     base = -starts[comparisons.codes[-1], None]
     plan = plan_fit(model, Link(loss, None, rows.n_threads), 2, base=base)
