@@ -82,15 +82,15 @@ def measure(
     scores: dict[str, list[tuple[float, float]]] = {}
     for seed in range(seeds):
         splitter = StratifiedGroupKFold(5, shuffle=True, random_state=seed)
-        folds = [(draw(learns, y, most), held) for learns, held in splitter.split(X, y, groups)]
+        folds = [(draw(rows, y, most), rest) for rows, rest in splitter.split(X, y, groups)]
         for name, make in list_models():
             probability = np.empty((len(y), y.max() + 1))
             for learns, held_out in folds:
                 model = make().fit(X.iloc[learns], y[learns])
                 probability[held_out] = model.predict_proba(X.iloc[held_out])
-            found = ranked_probability_score(y, probability), log_loss(y, probability)
-            scores.setdefault(name, []).append(found)
-    return {name: tuple(np.mean(found, axis=0).tolist()) for name, found in scores.items()}
+            both = ranked_probability_score(y, probability), log_loss(y, probability)
+            scores.setdefault(name, []).append(both)
+    return {name: tuple(np.mean(seen, axis=0).tolist()) for name, seen in scores.items()}
 
 
 def draw(rows: np.ndarray, y: np.ndarray, most: int | None) -> np.ndarray:

@@ -56,10 +56,10 @@ def test_it_finds_the_model_of_simulated_rows(loss):
     X, F, y = simulate(20_000, 0)
     model = pb.OrderedClassifier(pb.ProperBoostClassifier(loss, n_jobs=1)).fit(X, y)
     p = model.estimator_.loss_.probability(model.thresholds_)
-    found = np.log(p / (1.0 - p))  # on the scale of the logistic noise
-    np.testing.assert_allclose(found, THRESHOLDS, atol=0.15)
+    log_odds = np.log(p / (1.0 - p))  # on the scale of the logistic noise
+    np.testing.assert_allclose(log_odds, THRESHOLDS, atol=0.15)
     slope, _ = np.polyfit(F, model.estimator_.decision_function(X), 1)
-    to_logits = np.polyfit(model.thresholds_, found, 1)[0]
+    to_logits = np.polyfit(model.thresholds_, log_odds, 1)[0]
     assert slope * to_logits == pytest.approx(1.0, abs=0.06)
     true = np.diff(1.0 / (1.0 + np.exp(F[:, None] - THRESHOLDS)), axis=1)  # the middle classes
     assert np.abs(model.predict_proba(X)[:, 1:-1] - true).mean() < 0.02

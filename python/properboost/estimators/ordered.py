@@ -15,8 +15,10 @@ from properboost.data.names import keep_names, read_names
 from properboost.data.spelling import Spelling
 from properboost.data.weights import read_weights
 from properboost.estimators.base import SavingMixin
-from properboost.estimators.ordered_fit import fit_ordered
-from properboost.estimators.properboost import ProperBoostClassifier
+from properboost.estimators.labelled_rows import LabelledRows
+from properboost.estimators.ordered_fit import prepare_fit
+from properboost.estimators.properboost import ProperBoostClassifier, run_plan
+from properboost.fitting.unfinished import warn_of_unfinished
 from properboost.losses.ordered_link import OrderedLink
 from properboost.metrics import ranked_probability_score
 
@@ -115,11 +117,12 @@ class OrderedClassifier(SavingMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
         model = ProperBoostClassifier() if self.estimator is None else self.estimator
         if not isinstance(model, ProperBoostClassifier):
             raise TypeError(f"estimator must be a ProperBoostClassifier or None; got {model!r}")
-        fitted = fit_ordered(
-            clone(model), X, y, sample_weight, self.classes,
-            groups=groups, validation=(X_val, y_val, sample_weight_val),
-        )  # fmt: skip
-        self._set_fitted(*fitted)
+        model = clone(model)
+        data = LabelledRows(X, y, sample_weight, None, groups)
+        fit = prepare_fit(model, data, LabelledRows(X_val, y_val, sample_weight_val), self.classes)
+        warn_of_unfinished(fit.plan, run_plan(model, fit.plan, fit.comparisons, fit.validation))
+        thresholds = fit.finish(model)
+        self._set_fitted(model, fit.rows.classes, fit.ranks, thresholds)
         return self
 
     def _set_fitted(

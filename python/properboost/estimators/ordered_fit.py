@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from properboost.batches.quantized_table import QuantizedTable
 from properboost.data.frames import open_table
@@ -15,7 +15,6 @@ from properboost.data.labels import Rows
 from properboost.engine.local import LocalRows, TableSource
 from properboost.engine.threshold_rows import BOTH, ThresholdRows, compare_codes
 from properboost.estimators.labelled_rows import LabelledRows
-from properboost.estimators.properboost import ProperBoostClassifier, run_plan
 from properboost.estimators.properboost_parameters import check_parameters, find_loss
 from properboost.fitting.plan import FitPlan, plan_fit
 from properboost.fitting.thresholds import (
@@ -24,7 +23,6 @@ from properboost.fitting.thresholds import (
     start_thresholds,
     weigh_comparison,
 )
-from properboost.fitting.unfinished import warn_of_unfinished
 from properboost.fitting.watch import Validation, read_validation
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
@@ -35,7 +33,7 @@ from properboost.parameters.rows import read_binning
 from properboost.parameters.stages import Calibration, EarlyStopping
 from properboost.scoring import HeldOutRows, name_score
 
-__all__ = ["fit_ordered", "read_ranks"]
+__all__ = ["OrderedFit", "prepare_fit", "read_ranks"]
 
 Array = NDArray[np.float64]
 
@@ -46,42 +44,59 @@ SCORES = ("neg_log_loss", "neg_brier_score")
 """The scores of comparisons; the second one is minus the ranked probability score."""
 
 
-def fit_ordered(
-    model: ProperBoostClassifier,
-    X: Any,
-    y: ArrayLike,
-    sample_weight: Any,
-    order: Sequence[Any] | None,
-    *,
-    groups: Any,
-    validation: tuple[Any, Any, Any],
-) -> tuple[ProperBoostClassifier, NDArray[Any], NDArray[np.intp], Array]:
-    """Return the model of F, the sorted labels, their places in the order, and the thresholds."""
+@dataclass(frozen=True, eq=False)
+class OrderedFit:
+    """A fit of ordered classes before it runs, and what it needs afterwards."""
+
+    plan: FitPlan
+    comparisons: ThresholdRows
+    validation: Validation | None
+    rows: LocalRows
+    """The rows with their codes of features, sorted by class."""
+    ranks: NDArray[np.intp]
+    """The place of each sorted label in the order of the classes."""
+
+    def finish(self, model: Any) -> Array:
+        """Give a model of comparisons the ensemble of F, and return the thresholds of the rows."""
+        rows = self.rows
+        everything = np.ones(len(rows.class_of), dtype=bool)
+        ensemble = take_scale(
+            model.ensemble_,
+            rows.weigh_segments(everything),
+            lambda pairs: rows.of_pairs(pairs).weigh_segments(everything),
+        )
+        if isinstance(ensemble, TreeEnsemble):
+            ensemble = ensemble.with_grids(rows.weigh_cells)
+        model.ensemble_, model.classes_, model.begins_with_scores_ = ensemble, BOTH, False
+        raw = rows.add_up(ensemble)[:, 0]
+        return find_thresholds(model.loss_, raw, self.ranks[rows.class_of_row], rows.weight)
+
+
+def prepare_fit(
+    model: Any, data: LabelledRows, held_out: LabelledRows, order: Sequence[Any] | None
+) -> OrderedFit:
+    """Return the fit of a `ProperBoostClassifier` to rows whose labels have an order."""
     loss = check_parameters(model)
     _check_ordered(model)
-    if isinstance(X, QuantizedTable):
+    if isinstance(data.X, QuantizedTable):
         raise TypeError("X must be a table of values for ordered classes; got a QuantizedTable")
-    data, held_out = LabelledRows(X, y, sample_weight, None, groups), LabelledRows(*validation)
     held_out.check_beside(None)
-    source = TableSource(open_table(model, X, reset=True))
+    source = TableSource(open_table(model, data.X, reset=True))
     share = read_parameter(model, "early_stopping").validation_fraction
-    holds_out = held_out.X is None and share is not None
-    if holds_out:
+    if held_out.X is None and share is not None:
         data, held_out = data.hold_out(source, share, model.random_state)
         source = TableSource(open_table(model, data.X, reset=False))
-    rows = data.read(source.n_rows, model.class_weight, model.normalize_weights)
-    ranks = read_ranks(order, rows.classes)
-    encoded = _encode(model, source, rows)
-    plan, comparisons, starts = _plan(model, encoded, ranks, loss)
-    scored = None
+    labelled = data.read(source.n_rows, model.class_weight, model.normalize_weights)
+    ranks = read_ranks(order, labelled.classes)
+    rows = _encode(model, source, labelled)
+    plan, comparisons, starts = _plan(model, rows, ranks, loss)
+    validation = None
     if held_out.X is not None:
-        scored = _read_validation(model, held_out, encoded, plan, ranks, starts)
-    warn_of_unfinished(plan, run_plan(model, plan, comparisons, scored))
-    thresholds = _finish(model, encoded, ranks[encoded.class_of_row])
-    return model, encoded.classes, ranks, thresholds
+        validation = _read_validation(model, held_out, rows, plan, ranks, starts)
+    return OrderedFit(plan, comparisons, validation, rows, ranks)
 
 
-def _check_ordered(model: ProperBoostClassifier) -> None:
+def _check_ordered(model: Any) -> None:
     """Refuse the values of parameters that fits of ordered classes lack."""
     for name, value, allowed, reason in _list_limits(model):
         if value not in allowed:
@@ -92,7 +107,7 @@ def _check_ordered(model: ProperBoostClassifier) -> None:
 
 
 def _list_limits(
-    model: ProperBoostClassifier,
+    model: Any,
 ) -> Iterator[tuple[str, object, tuple[object, ...], str]]:
     """Yield the name and value of parameters, the values that are allowed, and the reason."""
     calibration: Calibration = read_parameter(model, "calibration")
@@ -131,7 +146,7 @@ def read_ranks(order: Sequence[Any] | None, classes: NDArray[Any]) -> NDArray[np
     return np.array([ordered.index(label) for label in labels], dtype=np.intp)
 
 
-def _encode(model: ProperBoostClassifier, source: TableSource, rows: Rows) -> LocalRows:
+def _encode(model: Any, source: TableSource, rows: Rows) -> LocalRows:
     """Return the rows as codes of features, sorted by class."""
     learner = read_parameter(model, "weak_learner")
     options = read_binning(model, learner.rows_per_bin)
@@ -139,7 +154,7 @@ def _encode(model: ProperBoostClassifier, source: TableSource, rows: Rows) -> Lo
 
 
 def _plan(
-    model: ProperBoostClassifier, rows: LocalRows, ranks: NDArray[np.intp], loss: MarginLoss
+    model: Any, rows: LocalRows, ranks: NDArray[np.intp], loss: MarginLoss
 ) -> tuple[FitPlan, ThresholdRows, Array]:
     """Return the plan of a fit to comparisons, these, and the thresholds from which it starts."""
     n_classes, class_of_row = len(ranks), ranks[rows.class_of_row]
@@ -153,7 +168,7 @@ def _plan(
 
 
 def _read_validation(
-    model: ProperBoostClassifier,
+    model: Any,
     held_out: LabelledRows,
     rows: LocalRows,
     plan: FitPlan,
@@ -179,18 +194,3 @@ def _read_validation(
         codes=compare_codes(read.codes, n_thresholds),
         base=-np.repeat(starts, is_above.shape[1])[:, None],
     )
-
-
-def _finish(model: ProperBoostClassifier, rows: LocalRows, class_of_row: NDArray[np.intp]) -> Array:
-    """Give a model of comparisons the ensemble of F, and return the thresholds of the rows."""
-    everything = np.ones(len(rows.class_of), dtype=bool)
-    ensemble = take_scale(
-        model.ensemble_,
-        rows.weigh_segments(everything),
-        lambda pairs: rows.of_pairs(pairs).weigh_segments(everything),
-    )
-    if isinstance(ensemble, TreeEnsemble):
-        ensemble = ensemble.with_grids(rows.weigh_cells)
-    model.ensemble_, model.classes_, model.begins_with_scores_ = ensemble, BOTH, False
-    raw = rows.add_up(ensemble)[:, 0]
-    return find_thresholds(model.loss_, raw, class_of_row, rows.weight)
