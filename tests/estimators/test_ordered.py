@@ -5,15 +5,11 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import properboost as pb
-from properboost.fitting.thresholds import weigh_comparison
-from properboost.losses.ordered_link import OrderedLink
 
 TEXT = "labels that are text have no order without `classes`"
 THRESHOLDS = np.array([-3.0, -1.0, 0.5, 2.5])
@@ -117,40 +113,6 @@ def test_thresholds_minimise_the_risk_of_canonical_losses(loss):
         for move in (-1e-3, 1e-3):
             model.thresholds_ = best + move * (np.arange(4) == j)
             assert find_risk(model, X, y) > risk
-
-
-@settings(deadline=None, max_examples=40)
-@given(
-    F=st.floats(-40.0, 40.0),
-    thresholds=st.lists(st.floats(-30.0, 30.0), min_size=1, max_size=6),
-    loss=st.sampled_from(["glog", "ggauss", "gboost", "exponential", "savage", "tangent"]),
-)
-def test_probabilities_are_differences_of_the_inverse_link(F, thresholds, loss):
-    loss, thresholds = pb.losses.get_loss(loss), np.sort(thresholds)
-    (p,) = OrderedLink(loss, thresholds).probabilities(np.array([F]))
-    assert p.min() >= 0.0
-    assert p.sum() == pytest.approx(1.0, abs=1e-12)
-    up_to = np.append(loss.probability(thresholds - F), 1.0)
-    np.testing.assert_allclose(np.cumsum(p), up_to, atol=1e-12)
-
-
-def test_small_probabilities_keep_their_digits():
-    link = OrderedLink(pb.losses.get_loss("glog"), np.array([0.0, 1.0]))
-    p = link.probabilities(np.array([300.0, -300.0]))
-    left, right = (np.exp(-np.array([299.0, 300.0]) / link.loss.gain) for _ in range(2))
-    np.testing.assert_allclose(p[0, 1], left[0] - right[1], rtol=1e-9)
-    np.testing.assert_allclose(p[1, 1], np.exp(-300.0) - np.exp(-301.0), rtol=1e-9)
-
-
-@settings(deadline=None, max_examples=20)
-@given(counts=st.lists(st.integers(1, 50), min_size=2, max_size=9))
-def test_a_comparison_weighs_what_its_variance_is_worth(counts):
-    y = np.repeat(np.arange(len(counts)), counts)
-    above = y[:, None] > np.arange(len(counts) - 1)
-    expected = above.var(axis=0).sum() / above.sum(axis=1).var()
-    assert weigh_comparison(above.mean(axis=0)) == pytest.approx(expected, rel=1e-9)
-    if len(counts) == 2:
-        assert expected == pytest.approx(1.0)
 
 
 def test_text_has_the_order_of_classes():
