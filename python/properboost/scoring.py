@@ -210,7 +210,7 @@ ORDERED: Mapping[str, Score] = {RANKED: _ranked_score}
 
 
 SHORT_NAMES: Mapping[str, str] = {"auc": "roc_auc", "logloss": "neg_log_loss", "rps": RANKED}
-"""Other libraries' names of scores, and scikit-learn's; of several classes "auc" is one-vs-rest."""
+"""Short names of scores, and scikit-learn's or ours; of several classes "auc" is one-vs-rest."""
 
 _OTHER_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("log_loss", "binary_logloss", "multi_logloss", "mlogloss"), "neg_log_loss"),

@@ -192,6 +192,14 @@ def test_what_is_not_served_is_refused_by_name(parameters, words):
         pb.OrderedClassifier(pb.ProperBoostClassifier(**parameters)).fit(X, y)
 
 
+def test_callbacks_are_refused():
+    callback = pytest.importorskip("sklearn.callback", reason="they came with scikit-learn 1.9")
+    X, _, y = simulate(100, 8)
+    base = pb.ProperBoostClassifier().set_callbacks(callback.ProgressBar())
+    with pytest.raises(ValueError, match="estimator must have no callbacks"):
+        pb.OrderedClassifier(base).fit(X, y)
+
+
 def test_other_estimators_and_tables_are_refused():
     X, _, y = simulate(100, 8)
     with pytest.raises(TypeError, match="estimator must be a ProperBoostClassifier or None"):

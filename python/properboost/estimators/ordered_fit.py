@@ -97,7 +97,12 @@ def prepare_fit(
 
 
 def _check_ordered(model: Any) -> None:
-    """Refuse the values of parameters that fits of ordered classes lack."""
+    """Refuse callbacks, and the values of parameters that fits of ordered classes lack."""
+    if hasattr(model, "_skl_callbacks"):
+        raise ValueError(
+            "estimator must have no callbacks for ordered classes, whose model is not known until "
+            "the end: fit it without set_callbacks"
+        )
     for name, value, allowed, reason in _list_limits(model):
         if value not in allowed:
             raise ValueError(
