@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import norm
@@ -353,3 +353,35 @@ def test_somebody_wins_every_data_set(scores):
 def test_wrong_arguments_are_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+# -- ordered classes ------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=30)
+@given(n_classes=st.integers(2, 6), seed=st.integers(0, 1000))
+def test_the_ranked_probability_score_is_its_double_sum(n_classes, seed):
+    rng = np.random.default_rng(seed)
+    p = rng.dirichlet(np.ones(n_classes), size=7)
+    y, weight = rng.integers(0, n_classes, 7), rng.integers(1, 4, 7)
+    classes = np.arange(n_classes)
+    total = 0.0
+    for row, label, w in zip(p, y, weight, strict=True):
+        for k in range(n_classes - 1):
+            total += w * (sum(row[: k + 1]) - (label <= k)) ** 2 / (n_classes - 1)
+    score = metrics.ranked_probability_score(y, p, classes=classes, sample_weight=weight)
+    assert score == pytest.approx(total / weight.sum())
+    names = np.array(list("fedcba"))[:n_classes]  # columns in another order than that of text
+    assert metrics.ranked_probability_score(
+        names[y], p, classes=names, sample_weight=weight
+    ) == pytest.approx(score)
+    if n_classes == 2:
+        brier = np.average((p[:, 1] - y) ** 2, weights=weight)
+        assert score == pytest.approx(brier)
+
+
+def test_the_ranked_probability_score_refuses_other_columns():
+    with pytest.raises(ValueError, match=r"a column for each of 3 classes"):
+        metrics.ranked_probability_score([0, 1, 2], np.full((3, 2), 0.5))
+    with pytest.raises(ValueError, match=r"y must hold labels among \[0, 1\]; got 2"):
+        metrics.ranked_probability_score([0, 1, 2], np.full((3, 2), 0.5), classes=[0, 1])

@@ -401,3 +401,25 @@ def test_unknown_names_are_answered_with_the_usual_ones():
     search = pb.ProperBoostClassifierCV(effort=None, scoring="accuracie")
     with pytest.raises(ValueError, match=r"scoring must be .*'auc'.*got 'accuracie', .*'accuracy'"):
         search.fit(X, X[:, 0] > 9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_rps_is_the_ranked_probability_score(n_classes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 3))
+    y = np.digitize(X[:, 0] + rng.logistic(size=240), [-1.0, 0.5, 2.0][: n_classes - 1])
+    weight = rng.integers(1, 4, 240).astype(float)
+    model = pb.ProperBoostClassifier(
+        n_estimators=4, early_stopping=pb.EarlyStopping(scoring="rps", n_iter_no_change=None)
+    ).fit(X[:160], y[:160], X_val=X[160:], y_val=y[160:], sample_weight_val=weight[160:])
+    expected = [
+        -pb.metrics.ranked_probability_score(y[160:], p, sample_weight=weight[160:])
+        for p in model.staged_predict_proba(X[160:])
+    ]
+    np.testing.assert_allclose(model.validation_scores_, expected)
+    search = pb.ProperBoostClassifierCV(
+        {"gain": [1.0, 2.0]}, cv=3, scoring="rps", effort=None, max_estimators=4
+    ).fit(X, y)
+    name = "neg_ranked_probability_score"
+    again = search.set_params(scoring=name).fit(X, y)
+    assert -0.25 < again.best_score_ < -0.01

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from properboost.estimators.base import load_model
     from properboost.estimators.least_cost import LeastCostClassifier
     from properboost.estimators.merging import merge_models
+    from properboost.estimators.ordered import OrderedClassifier
     from properboost.estimators.presets import (
         CART,
         SAMME,
@@ -89,6 +90,7 @@ __all__ = [
     "L1Boost",
     "LeastCostClassifier",
     "LogitBoost",
+    "OrderedClassifier",
     "ProperBoostClassifier",
     "ProperBoostClassifierCV",
     "QuantizedTable",
@@ -148,6 +150,7 @@ _HOMES = {
     "load_model": "estimators.base",
     "LeastCostClassifier": "estimators.least_cost",
     "merge_models": "estimators.merging",
+    "OrderedClassifier": "estimators.ordered",
     "AdaBoost": "estimators.presets",
     "AdaBoostMH": "estimators.presets",
     "AdaBoostReg": "estimators.presets",

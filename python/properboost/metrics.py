@@ -1,8 +1,8 @@
 """Metrics of the papers that scikit-learn does not have.
 
-For probabilities: the mean squared error and the quantised cross-entropy of BoostLR [1]_.  For
-margins: the normalised margin and its distribution [2]_.  For comparisons of methods over data
-sets: drops, wins and ranks [1]_, [3]_.
+For probabilities: the mean squared error and the quantised cross-entropy of BoostLR [1]_, and the
+ranked probability score of ordered classes [4]_.  For margins: the normalised margin and its
+distribution [2]_.  For comparisons of methods over data sets: drops, wins and ranks [1]_, [3]_.
 
 References
 ----------
@@ -12,6 +12,8 @@ References
    on Pattern Analysis and Machine Intelligence 31.
 .. [3] Demšar (2006). Statistical comparisons of classifiers over multiple data sets. Journal of
    Machine Learning Research 7.
+.. [4] Gneiting and Raftery (2007). Strictly proper scoring rules, prediction, and estimation.
+   Journal of the American Statistical Association 102(477).
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from scipy.stats import entropy, rankdata
 from properboost.data.label_array import read_label_array
 from properboost.data.labels import find_classes
 from properboost.data.weights import read_weights
-from properboost.losses.probabilities import find_lead
+from properboost.losses.probabilities import find_lead, ranked_errors
 from properboost.parameters import checks
 
 __all__ = [
@@ -39,6 +41,7 @@ __all__ = [
     "probability_mse",
     "quantized_cross_entropy",
     "quantized_entropy",
+    "ranked_probability_score",
     "win_counts",
 ]
 
@@ -95,6 +98,59 @@ def probability_mse(
         )
     squares = ((estimated - true) ** 2).reshape(len(true), -1).mean(axis=1)
     return float(np.average(squares, weights=read_weights(sample_weight, squares)))
+
+
+def ranked_probability_score(
+    y: ArrayLike,
+    probability: ArrayLike,
+    *,
+    classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Return the mean ranked probability score of ordered classes; less is better [4]_.
+
+    It is the mean over rows of the sum over k < K of (P(class <= k) - [y <= k])^2 / (K - 1).  So a
+    wrong class costs more, the farther it is from the right one.  With two classes it is the Brier
+    score of one class.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        The labels.
+    probability : array-like of shape (n_rows, n_classes)
+        The probabilities, a column per class, in ascending order of the classes.
+    classes : array-like of shape (n_classes,), optional
+        The labels of the columns.  The default is the sorted labels in `y`.
+    sample_weight : array-like of shape (n_rows,), optional
+        The weight of each row.
+
+    Returns
+    -------
+    float
+        From 0 for certainty of the right classes to 1.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, a probability is outside [0, 1], or a label is not among the classes.
+
+    Examples
+    --------
+    >>> from properboost.metrics import ranked_probability_score
+    >>> ranked_probability_score([0, 2], [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    0.25
+    """
+    p = _read_probabilities("probability", probability, (2,))
+    labels = read_label_array(y, "y")
+    known = np.unique(labels) if classes is None else read_label_array(classes, "classes")
+    if p.shape != (len(labels), len(known)) or len(known) < 2:
+        raise ValueError(
+            f"probability must have a row for each of {len(labels)} labels and a column for each "
+            f"of {len(known)} classes, at least 2; got shape {p.shape}"
+        )
+    order = np.argsort(known, kind="stable")
+    ranks = order[find_classes(labels, len(labels), known[order], ("probability", "y"))]
+    return float(np.average(ranked_errors(p, ranks), weights=read_weights(sample_weight, ranks)))
 
 
 def quantized_cross_entropy(

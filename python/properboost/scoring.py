@@ -18,7 +18,12 @@ from properboost.data.frames import take_rows
 from properboost.data.labels import Rows
 from properboost.data.lending import Loan, lend
 from properboost.data.whole_sums import add_up_by, mean
-from properboost.losses.probabilities import Link, choose_classes, square_errors
+from properboost.losses.probabilities import (
+    Link,
+    choose_classes,
+    ranked_errors,
+    square_errors,
+)
 from properboost.parameters.kinds import Scoring
 
 __all__ = [
@@ -33,6 +38,9 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+
+RANKED = "neg_ranked_probability_score"
+"""The score of ordered classes, by whose name scikit-learn has none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +92,7 @@ def find_score(
     """
     scoring = _spell_out(scoring, len(classes))
     if isinstance(scoring, str):
-        built_in = {**BUILT_IN, **(RANKING if len(classes) == 2 else {})}
+        built_in = {**BUILT_IN, **(RANKING if len(classes) == 2 else ORDERED)}
         if scoring in built_in:
             return built_in[scoring]
     if not isinstance(scoring, str) and not callable(scoring):
@@ -140,6 +148,8 @@ def _spell_out(scoring: Scoring, n_classes: int = 2) -> str | Callable[..., floa
         return "accuracy"
     if scoring == "auc":
         return "roc_auc" if n_classes == 2 else "roc_auc_ovr"
+    if scoring in ("rps", RANKED) and n_classes == 2:
+        return "neg_brier_score"
     return SHORT_NAMES.get(scoring, scoring) if isinstance(scoring, str) else scoring
 
 
@@ -188,6 +198,10 @@ def _brier_score(held_out: HeldOutRows, link: Link, raw: Array) -> float:
     return -mean(square_errors(link.probabilities(raw), held_out.codes), held_out.weight)
 
 
+def _ranked_score(held_out: HeldOutRows, link: Link, raw: Array) -> float:
+    return -mean(ranked_errors(link.probabilities(raw), held_out.codes), held_out.weight)
+
+
 def _balanced_accuracy(held_out: HeldOutRows, _: Link, raw: Array) -> float:
     right = choose_classes(raw) == held_out.codes
     n_classes, weight = int(held_out.codes.max()) + 1, held_out.weight
@@ -217,8 +231,12 @@ RANKING: Mapping[str, Score] = {"roc_auc": _roc_auc, "average_precision": _avera
 """Scores of the ranking of rows, with two classes; the second class is the positive one."""
 
 
-SHORT_NAMES: Mapping[str, str] = {"auc": "roc_auc", "logloss": "neg_log_loss"}
-"""Other libraries' names of scores, and scikit-learn's; of several classes "auc" is one-vs-rest."""
+ORDERED: Mapping[str, Score] = {RANKED: _ranked_score}
+"""Scores of more classes in the order of their labels; of two classes it is the Brier score."""
+
+
+SHORT_NAMES: Mapping[str, str] = {"auc": "roc_auc", "logloss": "neg_log_loss", "rps": RANKED}
+"""Short names of scores, and scikit-learn's or ours; of several classes "auc" is one-vs-rest."""
 
 _OTHER_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("log_loss", "binary_logloss", "multi_logloss", "mlogloss"), "neg_log_loss"),

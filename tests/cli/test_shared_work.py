@@ -114,3 +114,7 @@ def test_a_classifier_around_another_is_for_python(capsys):
     for command in (["predict", "sets.json", "train.csv"], ["export", "sets.json", "--to", "sql"],
                     ["merge", "sets.json", "sets.json", "--output", "both.json"]):  # fmt: skip
         assert "sets.json: it holds a ConformalClassifier" in fail(capsys, *command)
+    pb.OrderedClassifier(classes=sorted(set(y))).fit(X, y).save_model("ordered.json")
+    assert "ordered.json: it holds ordered classes" in fail(
+        capsys, "predict", "ordered.json", "train.csv"
+    )

@@ -93,6 +93,7 @@ def make_models(pb):
         "sets classes": pb.ConformalClassifier(
             pb.ProperBoostClassifier(**few), cv=2, conformity_score="aps", per_class=True
         ),
+        "ordered": pb.OrderedClassifier(pb.ProperBoostClassifier(**few), ["b", "a"]),
         "costs": pb.LeastCostClassifier(pb.ProperBoostClassifier(**few), {"a": 1.0, "b": 4.0}),
         "Venn-Abers": pb.VennAbersClassifier(pb.ProperBoostClassifier(**few), cv=2),
     }

@@ -37,6 +37,9 @@ MODELS = {
     "rhos": pb.ARBoostClassifierCV([1.0, 2.0], cv=2, n_estimators=2, max_bins=5),
     "rados": pb.RadoBoostClassifier(n_estimators=4, n_rados=9),
     "uls": pb.ULSClassifier(n_estimators=4),
+    "ordered": pb.OrderedClassifier(
+        pb.ProperBoostClassifier(n_estimators=4, max_bins=5), ["b", "a"]
+    ),
     "costs": pb.LeastCostClassifier(pb.ULSClassifier(n_estimators=4), {"a": 1.0, "b": 3.0}),
     "trees": pb.ProperBoostClassifier(n_estimators=2, max_bins=5, weak_learner="tree"),
 }

@@ -25,6 +25,10 @@ ELSEWHERE = {
     "estimators/test_least_cost.py": [
         "estimators/costs.py", "estimators/least_cost_file.py",
     ],
+    "estimators/test_ordered.py": [
+        "engine/threshold_rows.py", "estimators/ordered_file.py", "estimators/ordered_fit.py",
+        "models/one_scale.py",
+    ],
     "comparison/test_compare.py": [
         "comparison/estimates.py", "comparison/recalibration.py", "comparison/result.py",
         "comparison/scores.py",

@@ -56,3 +56,16 @@ def test_i_see_how_far_few_rows_can_move_a_probability(cancer):
     widths = [np.ptp(c.predict_multiprobability(X), axis=1).mean() for c in (few, many)]
     assert widths[0] > 1.5 * widths[1]
     assert np.abs(many.predict_proba(X).sum(axis=1) - 1.0).max() < 1e-12
+
+
+def test_i_grade_rows_on_one_scale(wine, tmp_path):
+    X, _ = wine
+    grades = np.array(["plain", "good", "fine"])[np.digitize(X.pop("alcohol"), [12.5, 13.3])]
+    model = pb.OrderedClassifier(classes=["plain", "good", "fine"]).fit(X, grades)
+    assert np.all(np.diff(model.thresholds_) > 0.0)
+    shape = model.estimator_.shape_function("color_intensity")
+    assert shape.values[-1] > shape.values[0]  # of one scale: darker wines are stronger
+    assert model.ranked_probability_score(X, grades) < 0.15
+    model.save_model(tmp_path / "grades.json")
+    loaded = pb.load_model(tmp_path / "grades.json")
+    assert loaded.predict(X).tolist() == model.predict(X).tolist()

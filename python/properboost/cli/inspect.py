@@ -13,6 +13,7 @@ from properboost.conformal.around import AroundClassifier
 from properboost.data.spelling import PLAIN, Spelling
 from properboost.estimators.costs import read_costs
 from properboost.estimators.least_cost import unwrap
+from properboost.estimators.ordered import OrderedClassifier
 from properboost.parameters.declare import Component
 from properboost.parameters.flat import take_apart
 from properboost.persistence.files import read
@@ -76,6 +77,10 @@ def _summarize(path: str) -> dict[str, Any]:
     if isinstance(inner, AroundClassifier):
         described = inner.models_[0]
         summary["models"] = {"of": type(described).__name__, "models": len(inner.models_)}
+    if isinstance(inner, OrderedClassifier):
+        inner = described = inner.estimator_
+        summary["thresholds"] = model.thresholds_.tolist()
+        summary["ordered_classes"] = model.ordered_classes_.tolist()
     return summary | dict(list_contents(described)) | {"parameters": find_changed(inner)}
 
 
@@ -143,6 +148,12 @@ def _describe_models(summary: dict[str, Any]) -> tuple[str, str]:
     return "models", f"{models['models']}, of {models['of']}; the first has what follows"
 
 
+def _describe_thresholds(summary: dict[str, Any]) -> tuple[str, str]:
+    numbers = [f"{threshold:.4g}" for threshold in summary["thresholds"]]
+    order = " < ".join(map(str, summary["ordered_classes"]))
+    return "thresholds", f"{', '.join(numbers)}, between {order}"
+
+
 def _describe_search(summary: dict[str, Any]) -> tuple[str, str]:
     search = summary["search"]
     score = float(search["best_score"])
@@ -186,6 +197,7 @@ _PARTS: dict[str, Callable[[dict[str, Any]], tuple[str, str]]] = {
     "spelling": _describe_spelling,
     "costs": _describe_costs,
     "models": _describe_models,
+    "thresholds": _describe_thresholds,
     "search": _describe_search,
     "loss": _describe_loss,
     "multiclass": _describe_multiclass,

@@ -11,6 +11,7 @@ from properboost.cli.shared_arguments import SPELLINGS, misuse_if_wrong
 from properboost.data.spelling import Spelling
 from properboost.estimators.base import TableClassifier, load_model
 from properboost.estimators.least_cost import unwrap
+from properboost.estimators.ordered import OrderedClassifier
 from properboost.whole_file import would_replace
 
 __all__ = ["check_output", "load_classifier", "load_named", "make_reader"]
@@ -46,9 +47,11 @@ def load_classifier(path: str) -> Any:
     """Return the classifier of a file; those with sets or pairs are for Python."""
     model = load_model(path)
     if not isinstance(unwrap(model), TableClassifier):
+        what, advice = f"a {type(model).__name__}", ", or save the classifier inside (models_[0])"
+        if isinstance(model, OrderedClassifier):
+            what, advice = "ordered classes", ""
         raise FileError(
-            f"{path}: it holds a {type(model).__name__}, which commands do not read: load it in "
-            "Python, or save the classifier inside (models_[0])"
+            f"{path}: it holds {what}, which commands do not read: load it in Python{advice}"
         )
     return model
 

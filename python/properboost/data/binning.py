@@ -225,6 +225,10 @@ class Binning:
         )
         return replace(self, features=features)
 
+    def first(self, n: int) -> "Binning":
+        """Return the bins of the first `n` features."""
+        return self if n == len(self.features) else replace(self, features=self.features[:n])
+
     def cuts_as(self, other: "Binning") -> bool:
         """Whether all values have the same codes in the other bins."""
         return len(self.features) == len(other.features) and all(

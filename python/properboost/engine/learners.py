@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,14 +33,21 @@ def make_learner(
     seed: int,
     criterion: str | None,
     allows_for_chance: bool,
+    n_apart: int = 0,
 ) -> _core.WeakLearner:
     """Return the engine's weak learner for rows with these weights of classes.
 
-    `directions` are those of each feature, or of either feature of each pair.
+    `directions` are those of each feature, or of either feature of each pair.  After the
+    `n_features` come `n_apart` others, each of which joins no other feature.
     """
+    limits = _limit_interactions(learner, names, n_features)
+    if n_apart > 0 and learner.is_grown:
+        apart = tuple((n_features + k,) for k in range(n_apart))
+        limits = {"interaction_sets": (tuple(range(n_features)),), **limits}
+        limits["interaction_sets"] = (*limits["interaction_sets"], *apart)
     fields = {
         **learner.settle(class_weights).describe(),
-        **_limit_interactions(learner, names, n_features),
+        **limits,
         "directions": tuple(directions),
         "seed": seed,
         "criterion": criterion,
@@ -50,7 +58,7 @@ def make_learner(
 
 def _limit_interactions(
     learner: WeakLearner, names: Sequence[str] | None, n_features: int
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Return the engine's options for the features that share a path of a tree."""
     limit = learner.interaction_cst if isinstance(learner, Tree) else None
     if limit is None:

@@ -177,6 +177,11 @@ class TrainingRows(ABC):
         """The weight of the rows of each class."""
         return weigh_by_class(len(self.classes), self.class_of, self.segments, self.weight)
 
+    @property
+    def n_combined(self) -> int:
+        """The number of features, from the first on, that pairs may combine."""
+        return len(self.binning.features)
+
     def without_means(self) -> Self:
         """Return the same rows without the means of bins."""
         return replace(self, binning=self.binning.without_means())

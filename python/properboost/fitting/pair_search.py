@@ -63,9 +63,10 @@ def find_pairs(
         gradients = _find_joint_gradients(link, rows, raw, signs, count)
     else:
         gradients = _find_gradients(link, rows, raw[selected], signs[selected], count)
+    n_combined = rows.n_combined
     return rank_pairs(
-        rows.binning, rows.gather, bin_weights, raw[selected], gradients, weight_of_one, n,
-        rows.n_threads,
+        rows.binning.first(n_combined), rows.gather, bin_weights[:n_combined], raw[selected],
+        gradients, weight_of_one, n, rows.n_threads,
     )  # fmt: skip
 
 

@@ -73,5 +73,5 @@ class Run:
             weights = features.bin_weights
             chosen = find_pairs(self.plan.link, rows, raw, weights, int(plan.pairs))
         else:
-            chosen = read_pairs(plan.pairs, len(rows.binning.features), rows.names)
+            chosen = read_pairs(plan.pairs, rows.n_combined, rows.names)
         return lay_grids(rows, features.bin_weights, chosen)

@@ -31,7 +31,7 @@ def limit_terms(plan: FitPlan, rows: TrainingRows) -> FitPlan:
         )
     first = replace(plan, n_draws=1, bags=None, pairs=None)
     joint = _choose(_rank_joint_terms(first, rows), learner.max_terms)
-    alone = [(j,) for j in range(len(rows.binning.features))]
+    alone = [(j,) for j in range(rows.n_combined)]
     limited = learner.replace(interaction_cst=[*joint, *alone])
     return replace(plan, options=plan.options.replace(weak_learner=limited))
 

@@ -11,7 +11,15 @@ from properboost.data.entries import find_entries
 from properboost.losses.builtin import Exponential, GLog, MarginLoss
 from properboost.parameters.kinds import Coupling
 
-__all__ = ["Link", "Votes", "choose_classes", "find_lead", "log_losses", "square_errors"]
+__all__ = [
+    "Link",
+    "Votes",
+    "choose_classes",
+    "find_lead",
+    "log_losses",
+    "ranked_errors",
+    "square_errors",
+]
 
 _LOGISTIC = np.array([1e-6, 0.02, 0.25, 0.4])
 """Probabilities that suffice to recognise a logistic link; links are symmetric."""
@@ -207,3 +215,10 @@ def square_errors(probability: NDArray[np.float64], codes: NDArray[Any]) -> NDAr
     differences = probability.copy()
     differences[np.arange(len(codes)), codes.astype(np.intp)] -= 1.0
     return cast("NDArray[np.float64]", np.sum(differences**2, axis=1))
+
+
+def ranked_errors(probability: NDArray[np.float64], codes: NDArray[Any]) -> NDArray[np.float64]:
+    """Return each row's ranked probability score, for columns in ascending order of the classes."""
+    up_to = np.cumsum(probability[:, :-1], axis=1)
+    is_up_to = codes[:, None] <= np.arange(up_to.shape[1])
+    return cast("NDArray[np.float64]", np.mean((up_to - is_up_to) ** 2, axis=1))

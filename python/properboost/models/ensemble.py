@@ -207,6 +207,15 @@ class Rounds:
             bag=None if self.bag is None else self.bag[begin:end],
         )
 
+    def where(self, stays: NDArray[np.bool_]) -> "Rounds":
+        """Return the rounds that stay, without moves: no warm start goes on from them."""
+        unnumbered = replace(self, estimator=None, moves=None)
+        ends = np.flatnonzero(np.diff(stays.astype(np.int8), prepend=0, append=0))
+        runs = [unnumbered.part(a, b) for a, b in zip(ends[::2], ends[1::2], strict=True)]
+        joined = Rounds.chain([unnumbered.part(0, 0), *runs])
+        estimator = None if self.estimator is None else self.estimator[stays]
+        return replace(joined, estimator=estimator)
+
     def first(self, n: int) -> "Rounds":
         """Return the first `n` rounds, or all if there are fewer."""
         return self.part(0, min(n, len(self)))

@@ -46,6 +46,7 @@ _CODECS = (
     "conformal.venn_abers_file",
     "estimators.arboost_file",
     "estimators.least_cost_file",
+    "estimators.ordered_file",
     "estimators.properboost_file",
     "estimators.udt_file",
     "estimators.uls_file",

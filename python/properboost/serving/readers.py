@@ -115,6 +115,7 @@ def _refuse(node: Node, _: int) -> NoReturn:
 READERS: Mapping[str, Callable[[Node, int], Predictor]] = {
     "ConformalClassifier": _refuse,
     "LeastCostClassifier": _refuse,
+    "OrderedClassifier": _refuse,
     "ProperBoostClassifier": _read_boosted,
     "ProperBoostClassifierCV": _read_best(_read_boosted),
     "ARBoostClassifier": _read_votes,
@@ -129,6 +130,7 @@ READERS: Mapping[str, Callable[[Node, int], Predictor]] = {
 FIRST_VERSIONS: Mapping[str, int] = {
     "ConformalClassifier": 13,
     "LeastCostClassifier": 13,
+    "OrderedClassifier": 13,
     "ProperBoostClassifier": 1,
     "ProperBoostClassifierCV": 5,
     "ARBoostClassifier": 4,

@@ -175,6 +175,9 @@ MODELS = {
                                {"high": 1.0, "low": 4.0, "middle": 2.0}),
         THREE,
     ),
+    "ordered": (
+        pb.OrderedClassifier(PROPER(n_estimators=9, max_bins=5), ["low", "middle", "high"]), THREE
+    ),
     "sets": (
         pb.ConformalClassifier(PROPER(n_estimators=2, max_bins=5), cv=2, conformity_score="aps",
                                per_class=True),
@@ -194,7 +197,7 @@ EDITED = {
 
 COMPACT = {
     "pairs", "bags_classes", "tree_classes", "lines_in_leaves", "search", "votes_two_classes",
-    "votes_classes", "udt", "rados", "uls", "costs", "sets", "venn_abers",
+    "votes_classes", "udt", "rados", "uls", "costs", "ordered", "sets", "venn_abers",
 }  # fmt: skip
 """Models that are also written compact."""
 

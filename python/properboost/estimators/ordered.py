@@ -1,0 +1,250 @@
+"""A classifier of ordered classes: one raw prediction, and a threshold between neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+
+from properboost.data.labels import find_classes
+from properboost.data.names import keep_names, read_names
+from properboost.data.spelling import Spelling
+from properboost.data.weights import read_weights
+from properboost.estimators.base import SavingMixin
+from properboost.estimators.labelled_rows import LabelledRows
+from properboost.estimators.ordered_fit import prepare_fit
+from properboost.estimators.properboost import ProperBoostClassifier, run_plan
+from properboost.fitting.unfinished import warn_of_unfinished
+from properboost.losses.ordered_link import OrderedLink
+from properboost.metrics import ranked_probability_score
+
+__all__ = ["OrderedClassifier"]
+
+
+class OrderedClassifier(SavingMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Boosting for ordered classes, such as grades: one function F, and thresholds on its scale.
+
+    The probability of a class above the j-th is psi(F(x) - theta_j), for the inverse link psi of
+    the loss and ascending thresholds theta: a cumulative link model [1]_.  It minimises the sum
+    over the thresholds of the margin loss, the all-threshold loss [2]_.  F and the thresholds are
+    learnt together by the rounds.  So a feature moves a row up or down the scale, and does the same
+    to the log-odds of each threshold.  Where features move some thresholds more than others,
+    `ProperBoostClassifier` predicts better.
+
+    Parameters
+    ----------
+    estimator : ProperBoostClassifier, default=None
+        The parameters of boosting; None is ``ProperBoostClassifier()``.  A fit trains a clone.
+    classes : sequence of labels, default=None
+        All labels in ascending order.  None is the order of numbers; labels that are text need it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted, as in the columns of `predict_proba`.
+    ordered_classes_ : ndarray of shape (n_classes,)
+        The labels in ascending order.
+    thresholds_ : ndarray of shape (n_classes - 1,)
+        The thresholds, ascending: where F is one, a row is as likely above it as not.
+    estimator_ : ProperBoostClassifier
+        The model of F, with its shape functions, contributions and `decision_function`.  Its
+        classes 0 and 1 stand for below and above any threshold.
+
+    References
+    ----------
+    .. [1] McCullagh (1980). Regression models for ordinal data. Journal of the Royal Statistical
+       Society B 42(2).
+    .. [2] Rennie and Srebro (2005). Loss functions for preference levels: regression with discrete
+       ordered labels. IJCAI Multidisciplinary Workshop on Advances in Preference Handling.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from properboost import OrderedClassifier
+    >>> X = np.random.default_rng(0).normal(size=(1000, 2))
+    >>> y = np.digitize(X[:, 0] + np.random.default_rng(1).logistic(size=1000), [-2.0, 0.0, 2.0])
+    >>> model = OrderedClassifier().fit(X, y)
+    >>> bool(np.all(np.diff(model.thresholds_) > 0.0))
+    True
+    """
+
+    def __init__(self, estimator: Any = None, classes: Sequence[Any] | None = None) -> None:
+        self.estimator = estimator
+        self.classes = classes
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | float | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        X_val: Any = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | float | None = None,
+    ) -> Self:
+        """Fit F and the thresholds.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows.
+        y : array-like of shape (n_rows,)
+            Their labels, of two to 255 classes.
+        sample_weight : array-like of shape (n_rows,), optional
+            The weight of each row, finite and at least 0.
+        groups : array-like of shape (n_rows,), optional
+            Groups of rows that held-out rows contain whole or not at all.
+        X_val, y_val, sample_weight_val : optional
+            Validation rows, scored after every estimator over all thresholds.
+
+        Returns
+        -------
+        OrderedClassifier
+            Itself.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or an argument is not as described; the message names it.
+        MemoryError
+            If the system has too little memory.
+        """
+        model = ProperBoostClassifier() if self.estimator is None else self.estimator
+        if not isinstance(model, ProperBoostClassifier):
+            raise TypeError(f"estimator must be a ProperBoostClassifier or None; got {model!r}")
+        model = clone(model)
+        data = LabelledRows(X, y, sample_weight, None, groups)
+        fit = prepare_fit(model, data, LabelledRows(X_val, y_val, sample_weight_val), self.classes)
+        warn_of_unfinished(fit.plan, run_plan(model, fit.plan, fit.comparisons, fit.validation))
+        thresholds = fit.finish(model)
+        self._set_fitted(model, fit.rows.classes, fit.ranks, thresholds)
+        return self
+
+    def _set_fitted(
+        self,
+        model: ProperBoostClassifier,
+        classes: NDArray[Any],
+        ranks: NDArray[np.intp],
+        thresholds: NDArray[np.float64],
+    ) -> None:
+        """Set the attributes of a fit; `ranks` has the place of each sorted label in the order."""
+        self.estimator_, self.thresholds_ = model, thresholds
+        self.classes_, self._ranks = classes, ranks
+        self.n_features_in_ = model.n_features_in_
+        keep_names(self, read_names(model))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "thresholds_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = ProperBoostClassifier() if self.estimator is None else self.estimator
+        tags.input_tags = get_tags(inner).input_tags
+        return tags
+
+    @property
+    def ordered_classes_(self) -> NDArray[Any]:
+        """The labels in ascending order."""
+        ordered: NDArray[Any] = self.classes_[np.argsort(self._ranks)]
+        return ordered
+
+    @property
+    def _link(self) -> OrderedLink:
+        return OrderedLink(self.estimator_.loss_, self.thresholds_)
+
+    # -- predictions ------------------------------------------------------------------------------
+
+    def _predict_ordered(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of the classes in ascending order."""
+        self._check_fitted()
+        return self._link.probabilities(self.estimator_.decision_function(X))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            A column for each of `classes_`.
+        """
+        return self._predict_ordered(X)[:, self._ranks]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row, the lowest of equals.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        most_probable = self._predict_ordered(X).argmax(axis=1)
+        labels: NDArray[Any] = self.ordered_classes_[most_probable]
+        return labels
+
+    def ranked_probability_score(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Return the mean ranked probability score of labelled rows; less is better.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows.
+        y : array-like of shape (n_rows,)
+            Their labels, all among `classes_`.
+        sample_weight : array-like of shape (n_rows,), optional
+            The weight of each row.
+
+        Returns
+        -------
+        float
+
+        See Also
+        --------
+        properboost.metrics.ranked_probability_score : The score of any classifier's probabilities.
+        """
+        probability = self._predict_ordered(X)
+        ranks = self._ranks[find_classes(y, len(probability), self.classes_)]
+        weight = read_weights(sample_weight, ranks)
+        every = np.arange(len(self.classes_))
+        return ranked_probability_score(ranks, probability, classes=every, sample_weight=weight)
+
+    # -- keeping ----------------------------------------------------------------------------------
+
+    def _check_can_be_saved(self) -> None:
+        self._check_fitted()
+        self.estimator_._check_can_be_saved()
+
+    @property
+    def is_compact(self) -> bool:
+        """Whether the model has only what its predictions need."""
+        return self.estimator_.is_compact
+
+    def _compacted(self) -> Self:
+        compact = type(self)(self.estimator, self.classes)
+        model = self.estimator_ if self.is_compact else self.estimator_._compacted()
+        compact._set_fitted(model, self.classes_, self._ranks, self.thresholds_)
+        return compact
+
+    @property
+    def spelling_(self) -> Spelling:
+        """The spelling of numbers in the text file of the training rows."""
+        return self.estimator_.spelling_
+
+    @spelling_.setter
+    def spelling_(self, spelling: Spelling) -> None:
+        self.estimator_.spelling_ = spelling
