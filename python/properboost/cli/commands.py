@@ -70,8 +70,8 @@ def run(commands: Mapping[str, Command], argv: Sequence[str] | None = None) -> i
         return _complain(str(error))
     except MemoryError as error:
         return _complain(f"not enough memory: {error}" if str(error) else "not enough memory")
-    except KeyboardInterrupt:
-        _complain("interrupted")
+    except KeyboardInterrupt as error:
+        _complain(f"interrupted {error}".strip())
         return 130
     return 0
 

@@ -35,9 +35,9 @@ __all__ = ["EPILOG", "add_options", "run"]
 EPILOG = """\
 Columns are found by name, in any order; a missing one is an error, others are
 ignored with a note.  Parquet, and a folder of such files, is read and predicted
-in batches, however large it is.  Pass the same --na, --sep and --encoding as to
-fit if the file is written in the same way; the model keeps the spelling of
-numbers.  FILE and the output are Parquet or Arrow by suffix, and CSV otherwise.
+in batches, however large it is.  The model keeps the --na of fit and the
+spelling of numbers; pass the --sep and --encoding of the file.  FILE and the
+output are Parquet or Arrow by suffix, and CSV otherwise.
 The output has one row for each row of FILE, in its order.
 
 examples:
