@@ -103,9 +103,7 @@ def describe_plan(model: Any, n_rows: int, n_classes: int, limit: float | None) 
     if design.by_family:
         first = "first family has" if len(design.families) > 1 else "first candidates have"
         until = f"Once the {first} been compared, Ctrl-C takes the best so far."
-    return (
-        f"Compares {what} by cross-validation, and fits the best to all rows.{duration}\n{until}"
-    )
+    return f"Compares {what} by cross-validation, and fits the best to all rows.{duration}\n{until}"
 
 
 def _round_time(seconds: float) -> str:
