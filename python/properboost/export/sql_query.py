@@ -87,7 +87,8 @@ def to_sql(
     model : classifier
         A fitted model of this package; of a search, its `best_estimator_` counts.
     dialect : {"duckdb", "sqlite", "postgres"}, default="duckdb"
-        The database.
+        The database.  Each reads only its own queries: in SQLite, one for DuckDB ends in "no such
+        function: greatest".
     table : str or sequence of str, default="rows"
         The table's name, or the names of its schema and its own.
     columns : sequence of str, optional
