@@ -14,8 +14,11 @@ from properboost.report.counterfactuals import read_rows
 
 __all__ = ["score_shuffles"]
 
-MOST_ROWS = 4_000
+MOST_ROWS, FEWEST_ROWS = 4_000, 500
 """The most test rows whose values are shuffled; of more, so many at equal distances."""
+
+WORK = 30_000
+"""Rows times features above which there are fewer rows: models may have thousands of trees."""
 
 MOST_FEATURES = 50
 """The most features that are shuffled; the most important ones."""
@@ -50,7 +53,9 @@ def score_shuffles(
         The seed by which values are shuffled.
     """
     places = [term.place for term in terms if not term.is_pair and term.importance > 0.0]
-    numbers = np.unique(np.linspace(0, len(codes) - 1, min(len(codes), MOST_ROWS)).astype(np.intp))
+    places = places[:MOST_FEATURES]
+    most = min(MOST_ROWS, max(FEWEST_ROWS, WORK // max(len(places), 1)))
+    numbers = np.unique(np.linspace(0, len(codes) - 1, min(len(codes), most)).astype(np.intp))
     raw, _ = read_rows(model, X, numbers, [])
     codes, weight = codes[numbers], None if weight is None else weight[numbers]
     if weight is not None and not weight.any():
@@ -62,7 +67,7 @@ def score_shuffles(
 
     before, draws = score(raw), np.random.default_rng(random_state)
     added = {}
-    for place in places[:MOST_FEATURES]:
+    for place in places:
         shuffled = raw.copy()
         shuffled[:, place] = draws.permutation(raw[:, place])
         added[place] = score(shuffled) - before
