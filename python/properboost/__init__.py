@@ -1,4 +1,16 @@
-"""Boosted look-up tables under proper margin losses whose regularisation gain is tuned.
+"""Boosted classifiers for tabular data, with calibrated probabilities and readable models.
+
+Begin with these, each of which has its own ``help``::
+
+    ProperBoostClassifierCV(effort=2).fit(X, y)       # a search that chooses a model
+    ProperBoostClassifier().fit(X, y)                 # one fit; .predict_proba(X)
+    model.save_model("model.json"), load_model(...)   # load_scorer(...) for servers
+    model.shape_function("age"), model.contributions(X)
+    report.write_report(model, X, y, "report.html")   # a page on a model
+    compare([first, second], X, y)                    # two models on test rows
+
+The modules are `plots`, `export`, `report`, `metrics`, `losses`, `datasets`, `diagnostics`,
+`batches` and `rado`; ``properboost --help`` lists the commands of the shell.
 
 Names are imported on their first use, so that `load_scorer` starts without scikit-learn.
 """

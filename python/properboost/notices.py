@@ -6,7 +6,7 @@ from contextlib import suppress
 from inspect import currentframe
 from typing import Any, TextIO, cast
 
-__all__ = ["find_stderr", "tell", "warn"]
+__all__ = ["find_stderr", "tell", "warn", "warn_once"]
 
 INNER = ("properboost.", "sklearn.callback.")
 """Modules without a user's line; scikit-learn wraps methods that have callbacks."""
@@ -23,6 +23,29 @@ def warn(message: str) -> None:
         # Python's warnings expect a stderr that is full or None, but not a closed one.
         if not getattr(sys.stderr, "closed", False):
             raise
+
+
+def warn_once(message: str) -> None:
+    """Issue a `UserWarning` as `warn` does, once in a process and not for candidates of a search.
+
+    Python's own filter would repeat it, because scikit-learn's searches reset what it has shown.
+    """
+    if message in _SHOWN or _is_candidate():
+        return
+    _SHOWN.add(message)
+    warn(message)
+
+
+_SHOWN: set[str] = set()
+
+
+def _is_candidate() -> bool:
+    """Whether a search of scikit-learn in this process scores the fit, which it then drops."""
+    frame, callers = currentframe(), set()
+    while frame is not None:
+        callers.add(frame.f_globals.get("__name__", ""))
+        frame = frame.f_back
+    return {"sklearn.model_selection._search", "sklearn.model_selection._validation"} <= callers
 
 
 def tell(text: str, end: str = "\n") -> None:

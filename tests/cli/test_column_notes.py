@@ -74,7 +74,7 @@ def test_numbers_in_another_spelling_are_noted_with_what_reads_them(capsys, kind
     out, _ = run(capsys, "predict", "model.json", file, "--sep", sep)
     assert [*map(float, columns_of(out)["p_yes"])] == model.predict_proba(X)[:, 1].tolist()
     out, _ = run(capsys, "inspect", "model.json")
-    assert f"numbers      {name_options(Spelling(**read_options(options)))}\n" in out
+    assert f"cells        {name_options(Spelling(**read_options(options)))}\n" in out
 
 
 def read_options(options):

@@ -77,6 +77,27 @@ def test_too_little_memory_is_one_line(capsys, monkeypatch, message, line):
     assert captured.out.startswith("train.csv: 200 rows")  # the first lines come before the fit
 
 
+@pytest.mark.parametrize(
+    ("options", "end"),
+    [
+        ("-o m.json", "-o m.json: did you mean --output?"),
+        ("--n_estimators 5", "--n_estimators 5: did you mean --n-estimators?"),
+        ("--n_estimators=5", "--n_estimators=5: did you mean --n-estimators?"),
+        ("--max-dept 5", "--max-dept 5: did you mean --max-depth?"),
+        ("-x", "-x"),
+        ("--nothing-like-it", "--nothing-like-it"),
+        ("other.csv", "other.csv"),
+    ],
+)
+def test_unknown_options_are_answered_by_the_nearest(capsys, options, end):
+    with pytest.raises(SystemExit) as error:
+        cli.main(["fit", "t.csv", "--target", "y", *options.split()])
+    assert error.value.code == 2
+    assert capsys.readouterr().err == (
+        f"properboost fit: error: unrecognized arguments: {end} (see properboost fit --help)\n"
+    )
+
+
 def test_an_interrupt_is_one_line(capsys, monkeypatch):
     def fit(*_):
         raise KeyboardInterrupt
@@ -84,7 +105,9 @@ def test_an_interrupt_is_one_line(capsys, monkeypatch):
     monkeypatch.setattr(pb.RadoBoostClassifier, "fit", fit)
     train = ["fit", write(table()), "--target", "grade", "--model", "rado", "--drop", "id"]
     assert cli.main(train) == 130  # shells return this for a process that SIGINT has ended
-    assert capsys.readouterr().err == "properboost: error: interrupted\n"
+    assert capsys.readouterr().err == (
+        "properboost: error: interrupted before the fit was finished: nothing was saved\n"
+    )
     assert not Path("model.json").exists()
 
 

@@ -66,6 +66,30 @@ def test_missing_cells(capsys):
     assert "row 2 holds 'NA'" in notes
 
 
+def test_texts_of_missing_cells_are_those_of_training(capsys):
+    """A text that was missing in training is no category afterwards, in any command."""
+    rows = [f"{k % 7},{'?' if k % 3 == 0 else 'xz'[k % 2]},{'uv'[k % 7 > 3]}" for k in range(60)]
+    Path("t.csv").write_text("\n".join(["a,b,y", *rows]))
+    fit_it = ["fit", "t.csv", "--target", "y", "--effort", "none", "--weak-learner", "table"]
+    run(capsys, *fit_it, "--na", "?", "--na", "none")
+    model = pb.load_model("model.json")
+    assert model.spelling_.na == ("?", "none")
+    remembered, notes = run(capsys, "predict", "model.json", "t.csv")
+    assert "categories" not in notes
+    same, _ = run(capsys, "predict", "model.json", "t.csv", "--na", "?")
+    _, notes = run(capsys, "predict", "model.json", "t.csv", "--na", "none")
+    assert same == remembered
+    assert "'?'" in notes
+    out, _ = run(capsys, "inspect", "model.json")
+    assert "--na '?' none" in out
+
+    # Without the option, the usual texts are missing.
+    run(capsys, *fit_it, "--force")
+    usual = pb.load_model("model.json")
+    assert usual.spelling_.na is None
+    assert "?" in usual.shape_function("b").categories
+
+
 def test_integers_beyond_64_bits_are_numbers(capsys):
     Path("t.csv").write_text(f"a,y\n1,u\n{10**30},v\n-1,u\n2,v\n")
     run(capsys, "fit", "t.csv", "--target", "y")

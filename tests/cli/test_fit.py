@@ -15,6 +15,7 @@ import properboost as pb
 from helpers.commands import columns_of, fail, fit, misuse, run, table, write
 from properboost import __main__ as cli
 from properboost.cli import fit as fit_command
+from properboost.model_selection.search_run import SearchRun
 from properboost.parameters.declare import declared
 from properboost.parameters.flat import PLACES, nest
 from properboost.parameters.learners import WeakLearner
@@ -195,6 +196,26 @@ def test_the_model_is_saved_before_it_is_scored(capsys, monkeypatch):
     command = ["fit", write(table()), "--target", "grade", "--drop", "id", "--effort", "none"]
     assert cli.main(command) == 130
     assert "Wrote the model, fitted on all rows, to model.json" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("effort", "owner", "when"),
+    [
+        ("1", SearchRun, "before the first candidates were finished"),
+        ("none", pb.ProperBoostClassifier, "before the fit was finished"),
+    ],
+)
+def test_an_interrupt_that_saves_nothing_is_stated(capsys, monkeypatch, effort, owner, when):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    name = "_boost" if effort == "1" else "fit"
+    monkeypatch.setattr(owner, name, interrupt)
+    command = ["fit", write(table()), "--target", "grade", "--drop", "id", "--effort", effort]
+    assert cli.main(command) == 130
+    err = capsys.readouterr().err
+    assert f"properboost: error: interrupted {when}: nothing was saved\n" in err
+    assert not Path("model.json").exists()
 
 
 def test_the_next_commands_run_as_they_are_printed(capsys):

@@ -38,5 +38,9 @@ def test_plans_are_described():
     assert describe_plan(pb.ProperBoostClassifier(), 30_000, 2, None) == "Fits one model."
     grid = pb.ProperBoostClassifierCV(effort=None)
     assert "Compares the combinations" in describe_plan(grid, 30_000, 2, None)
+    assert described.endswith(
+        "\nOnce the first family has been compared, Ctrl-C takes the best so far."
+    )
+    assert describe_plan(grid, 30_000, 2, None).endswith("\nCtrl-C saves nothing.")
     hours = describe_plan(pb.ProperBoostClassifierCV(effort=5), 10_000_000, 5, None)
     assert "hours" in hours

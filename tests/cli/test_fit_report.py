@@ -10,6 +10,7 @@ from sklearn.model_selection import train_test_split
 
 import properboost as pb
 from helpers.commands import fit, run
+from properboost.report.effects import list_terms
 
 
 def test_report(capsys):
@@ -46,8 +47,37 @@ def test_report_has_standard_errors_of_importances(capsys):
     model = pb.load_model("t.json")
     of_features = re.search(r"importance +feature\n +\S+% \+-(\S+)% +a\n", out)
     assert float(of_features[1]) == pytest.approx(100 * model.importance_errors_[0], abs=0.05)
-    of_pairs = re.search(r"importance +pair.*\n +\S+% \+-(\S+)% +a and b\n", out)
+    of_pairs = re.search(
+        r"importance +joint effect.*\n +\S+% \+-(\S+)% +a and b( +\(may be chance\))?\n", out
+    )
     assert float(of_pairs[1]) == pytest.approx(100 * model.importance_errors_[2], abs=0.05)
+
+
+@pytest.mark.parametrize("learner", [["table"], ["tree", "--interaction-cst", "2"]])
+def test_importances_are_those_of_the_page(capsys, learner):
+    """Trees have importances of splits, too, which are others; the page and `fit` agree."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4)).round(2)
+    y = X[:, 0] + X[:, 1] * X[:, 2] + rng.logistic(size=600) > 0.0
+    rows = [",".join(map(str, [*row, label])) for row, label in zip(X.tolist(), y, strict=True)]
+    Path("t.csv").write_text("\n".join(["a,b,c,d,y", *rows]))
+    options = ["--effort", "none", "--weak-learner", *learner, "--outer-bags", "4"]
+    options += ["--n-estimators", "20", *(["--interactions", "3"] if learner == ["table"] else [])]
+    out, _ = run(capsys, "fit", "t.csv", "--target", "y", "--output", "t.json", *options)
+    terms = list_terms(pb.load_model("t.json"))
+    printed = re.findall(
+        r"^ +(\S+)% \+-\S+% *  ([a-d](?: and [a-d])*)(  \(may be chance\))?$", out, re.M
+    )
+    expected = [
+        (f"{100.0 * term.importance:.1f}", term.name, bool(term.within_noise))
+        for is_pair in (False, True)
+        for term in terms
+        if term.is_pair == is_pair
+    ]
+    assert [(share, name, bool(noise)) for share, name, noise in printed] == expected
+    assert any(noise for *_, noise in expected)
+    assert sum(name.count("and") for _, name, _ in expected) >= 2
+    assert "+- is the standard error of the size, and not of the shape." in out
 
 
 @pytest.mark.parametrize(

@@ -117,11 +117,15 @@ def test_contributions_are_beside_predictions(capsys, classes):
         for name in (f"baseline_{label}", *(f"contribution_{label}_{term}" for term in terms))
     ]
     for label in labels:
-        expected = model.contributions(X, label)
+        expected = model.contributions(X, label, scale="log_odds")
         assert {*map(float, written[f"baseline_{label}"])} == {expected.baseline}
         for k, term in enumerate(terms):
             values = [*map(float, written[f"contribution_{label}_{term}"])]
             assert values == expected.values[:, k].tolist()
+    if classes == 2:
+        total = sum(np.array([*map(float, written[name])]) for name in [*written][3:])
+        p = np.array([*map(float, written["p_good"])])
+        np.testing.assert_allclose(total, np.log(p / (1.0 - p)), atol=1e-9)
     out, _ = run(capsys, "predict", "model.json", "train.csv", "--explain", "--raw")
     if classes == 2:
         written = columns_of(out)

@@ -5,10 +5,17 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import properboost as pb
+from properboost import notices
 
 STILL_FALLS = "the training risk still falls after n_estimators="
+
+
+@pytest.fixture(autouse=True)
+def nothing_shown(monkeypatch):
+    monkeypatch.setattr(notices, "_SHOWN", set())
 
 
 def fit(**parameters):
@@ -71,3 +78,19 @@ def test_a_warning_changes_no_bit():
     longer = pb.ProperBoostClassifier(learning_rate=0.05, n_estimators=1000).fit(X, y)
     for column in ("feature", "step", "risk"):
         np.testing.assert_array_equal(first.history_[column], longer.history_[column][:30])
+
+
+@pytest.mark.filterwarnings(f"always:{STILL_FALLS}")
+@pytest.mark.parametrize("cross_validate", [True, False])
+def test_it_comes_once_and_not_for_candidates(cross_validate):
+    X, y = load_breast_cancer(return_X_y=True)
+    model = pb.ProperBoostClassifier(weak_learner="table", n_estimators=30, learning_rate=0.05)
+    if cross_validate:
+        with pytest.warns(UserWarning, match=STILL_FALLS) as warned:
+            cross_val_score(model, X, y, cv=3)
+    else:
+        search = GridSearchCV(model, {"learning_rate": [0.02, 0.04]}, cv=2)
+        with pytest.warns(UserWarning, match=STILL_FALLS) as warned:
+            search.fit(X, y)  # the fit of the best one warns
+        assert f"learning_rate={search.best_params_['learning_rate']}" in str(warned[0].message)
+    assert len(warned) == 1

@@ -470,7 +470,7 @@ def test_an_interrupt_leaves_the_best_so_far():
 def test_an_interrupt_before_anything_is_known_is_one():
     X, y = make_rows(100)
     model = search(scoring=Interrupted(2))
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="before the first candidates were finished"):
         model.fit(X, y)
     assert not hasattr(model, "classes_")
 

@@ -62,7 +62,7 @@ from helpers.small_problem import fit
         ({"class_weight": {np.inf: 1.0}}, "class_weight must have finite labels as keys; got inf"),
         (
             {"class_weight": {2: 1.0}},
-            r"class_weight must name labels among \[0, 1\]; got 2, and",
+            r"class_weight must name labels among \[0, 1\]; got 2.  A label",
         ),
         ({"n_jobs": 0}, "n_jobs must not be 0"),
         ({"n_jobs": 1.5}, r"n_jobs must be None or an integer; got 1\.5"),

@@ -101,3 +101,26 @@ def test_errors_of_properties_stay(model):
 def test_copies_and_pickles(model):
     for same in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         np.testing.assert_array_equal(same.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: pb.compare(1, 2, 3, 4), "write compare([first, second], X_test, y_test)"),
+        (lambda: pb.export.to_onnx(1, "m.onnx"), "write onnx.save(to_onnx(model), 'model.onnx')"),
+        (lambda: pb.export.to_sql(1, "m.sql"), "write pathlib.Path('model.sql').write_text("),
+        (lambda: pb.QuantizedTable("rows.csv", target="y"), "write pb.QuantizedTable.from_batches"),
+        (lambda: pb.QuantizedTable("rows.csv"), "got str: write pb.QuantizedTable.from_batches("),
+        (lambda: pb.QuantizedTable.from_batches("r.parquet", target="y"), "label='label'"),
+        (lambda: pb.report(1, 2, 3), "pb.report is a module: write pb.report.write_report("),
+    ],
+)
+def test_calls_that_do_not_fit_are_answered_by_an_example(call, words):
+    with pytest.raises(TypeError) as error:
+        call()
+    assert words in str(error.value)
+
+
+def test_functions_with_examples_keep_their_signature():
+    assert [*inspect.signature(pb.compare).parameters][:3] == ["models", "X", "y"]
+    assert [*inspect.signature(pb.QuantizedTable).parameters] == ["rows"]

@@ -67,7 +67,7 @@ PEERS = {
         "colsample_bynode": TREE_OR_RULE.format("max_features"),
         "reg_lambda": 'response="newton", l2=...',
         "reg_alpha": f"{NONE} here: there is no L1 penalty",
-        "scale_pos_weight": "class_weight={1: ...}",
+        "scale_pos_weight": "class_weight={positive: ...}",
         "max_bin": "max_bins=...",
         "tree_method": f"{NONE} here: features are always cut into bins",
         "objective": "loss=...",
@@ -465,3 +465,20 @@ def test_members_of_fitted_models_exist():
 
 if __name__ == "__main__":
     PAGE.write_text(fill(PAGE.read_text("utf-8")), "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name", "words"),
+    [
+        (pb.ProperBoostClassifier, "time_limit", "pb.ProperBoostClassifierCV(time_limit=...)"),
+        (pb.ProperBoostClassifier, "max_time", "pb.ProperBoostClassifierCV(time_limit=...)"),
+        (pb.ProperBoostClassifier, "effort", "pb.ProperBoostClassifierCV(effort=...)"),
+        (pb.ProperBoostClassifierCV, "max_time", "write time_limit=..., in seconds"),
+        (pb.ProperBoostClassifierCV, "n_iter", "for fewer candidates use effort=..."),
+        (pb.ProperBoostClassifierCV, "param_grid", "write space={...}"),
+    ],
+)
+def test_parameters_of_searches_are_answered(estimator, name, words):
+    with pytest.raises(TypeError) as error:
+        estimator(**{name: 1})
+    assert words in str(error.value)

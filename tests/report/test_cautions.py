@@ -156,3 +156,18 @@ def test_protected_features_that_are_not_compared_are_named():
     assert "“age”, “Sex” and “race”" in texts[HIDDEN]
     texts, _ = cautions(model, rows, y, groups=["Sex", "age", "race"])
     assert HIDDEN not in texts
+
+
+@pytest.mark.parametrize("learner", ["table", pb.Tree(interaction_cst=2)], ids=["table", "tree"])
+def test_effects_without_bags_were_not_measured(learner):
+    options = {"weak_learner": learner, "n_estimators": 5}
+    plain = pb.ProperBoostClassifier(**options).fit(*make_rows(300, 0))
+    texts, _ = cautions(plain, *make_rows(100, 1))
+    assert "--outer-bags 16" in texts["Effects may be chance"]
+    assert "since this model has no bags" in texts["Effects may be chance"]
+    with_bags = pb.ProperBoostClassifier(**options, outer_bags=4).fit(*make_rows(300, 0))
+    texts, _ = cautions(with_bags, *make_rows(100, 1))
+    assert "Effects may be chance" not in texts
+    linear = pb.RadoBoostClassifier(n_rados=10).fit(*make_rows(300, 0))
+    texts, _ = cautions(linear, *make_rows(100, 1))
+    assert "Effects may be chance" not in texts  # it draws none

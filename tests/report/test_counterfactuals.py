@@ -210,12 +210,12 @@ def test_rows_are_predicted_with_every_other_value(fitted):
     model, X = fitted
     groupings = [group("age"), group("sex"), group("size", is_used=False), group("sex and age")]
     age, sex, size, both = add_flip_rates(model, X, groupings, len(X))
-    assert sex.flip_rate == count(model, X, "sex", ["f", "m", "x"])
-    assert 0.05 < sex.flip_rate < 0.95
+    assert sex.flips.share == count(model, X, "sex", ["f", "m", "x"])
+    assert 0.05 < sex.flips.share < 0.95
     ages = np.unique(np.quantile(X["age"], np.arange(0.05, 1.0, 0.1), method="nearest"))
-    assert age.flip_rate == count(model, X, "age", ages)
-    assert size.flip_rate is None
-    assert both.flip_rate is None
+    assert age.flips.share == count(model, X, "age", ages)
+    assert size.flips is None
+    assert both.flips is None
 
 
 def test_of_many_rows_some_are_taken_and_of_many_values_the_most_frequent(fitted, monkeypatch):
@@ -224,7 +224,7 @@ def test_of_many_rows_some_are_taken_and_of_many_values_the_most_frequent(fitted
     monkeypatch.setattr(counterfactuals, "MOST_FLIP_VALUES", 2)
     (grouping,) = add_flip_rates(model, X, [group("sex")], len(X))
     sample = X.iloc[np.linspace(0, 399, 50).astype(int)]
-    assert grouping.flip_rate == count(model, sample, "sex", X["sex"].value_counts().index[:2])
+    assert grouping.flips.share == count(model, sample, "sex", X["sex"].value_counts().index[:2])
 
 
 def test_one_value_turns_nothing(fitted):
@@ -232,4 +232,19 @@ def test_one_value_turns_nothing(fitted):
     (grouping,) = add_flip_rates(
         model, X[X["sex"] == "m"], [group("sex")], int((X["sex"] == "m").sum())
     )
-    assert grouping.flip_rate is None
+    assert grouping.flips is None
+
+
+def test_categories_of_few_training_rows_turn_nothing():
+    """One row in 14 is enough for a point, and not for a sentence on all rows."""
+    rng = np.random.default_rng(0)
+    kind = np.array(["rare"] * 14 + ["f", "m"] * 1200)
+    y = np.where(kind == "rare", True, rng.random(len(kind)) < 0.3)
+    X = pandas.DataFrame({"sex": pandas.Categorical(kind), "size": rng.normal(size=len(kind))})
+    model = pb.ProperBoostClassifier(weak_learner="table", n_estimators=30).fit(X, y)
+    (grouping,) = add_flip_rates(model, X, [group("sex")], len(X))
+    assert {*grouping.flips.values} == {"f", "m"}
+    assert grouping.flips.n_rows == counterfactuals.MOST_FLIP_ROWS
+    sample = X.iloc[np.linspace(0, len(X) - 1, counterfactuals.MOST_FLIP_ROWS).astype(int)]
+    assert grouping.flips.share == count(model, sample, "sex", ["f", "m"])
+    assert count(model, sample, "sex", ["f", "m", "rare"]) > 0.9

@@ -107,3 +107,21 @@ def test_categories_and_what_does_nothing():
         f"All else equal, “True” is most probable with “b” and least with “a” and “c” {end}"
     )
     assert describe_direction(model.shape_function("nothing", scale="log_odds")) == ""
+
+
+def test_a_direction_that_is_small_beside_its_ups_and_downs_is_none():
+    """The rising share is .7, as of ADULT's fnlwgt, but the curve goes a seventh of its way."""
+    rng = np.random.default_rng(0)
+    x = np.linspace(-1.0, 1.0, 200)
+    X = np.repeat(x, 20)[:, None]
+    model = pb.ProperBoostClassifier(weak_learner="table").fit(X, rng.random(len(X)) < 0.5)
+    shape = model.shape_function(0, scale="log_odds")
+    x = np.linspace(-1.0, 1.0, len(shape.values))
+    small = 0.15 * x + 0.06 * rng.choice([-1.0, 1.0], len(x))
+    sentence = describe_direction(replace(shape, values=small))
+    assert sentence.startswith(
+        "There is no single direction: “True” becomes more and less probable in turn, by points "
+        "between −0.2"
+    )
+    slow = 0.15 * x + 0.1 * np.sin(6.0 * x)
+    assert describe_direction(replace(shape, values=slow)).startswith("By and large, the higher")

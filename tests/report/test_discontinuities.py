@@ -7,7 +7,12 @@ import pytest
 
 import properboost as pb
 from properboost.report import discontinuities
-from properboost.report.discontinuities import count_few, list_discontinuities, list_plateaus
+from properboost.report.discontinuities import (
+    count_few,
+    describe_jump,
+    list_discontinuities,
+    list_plateaus,
+)
 from properboost.report.effects import list_effects, list_terms
 from properboost.report.wording import signed
 
@@ -122,3 +127,19 @@ def test_ranges_without_rows_divide_nothing_and_categories_are_apart(model):
     kind = replace(model.shape_function("kind"), values=np.ones(2), weights=np.array([5.0, 50.0]))
     assert [plateau.label for plateau in list_plateaus(kind)] == ["a", "b"]
     assert count_few(kind, 10) == (1, 2)
+
+
+def test_the_largest_jump_of_a_curve_has_its_place_and_size():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 40, size=(4000, 1))
+    model = pb.ProperBoostClassifier(weak_learner="table").fit(X, rng.random(4000) < 0.5)
+    shape = model.shape_function(0, scale="log_odds")
+    values = 0.02 * np.arange(40.0)
+    values[25:] -= 0.8
+    rows = min(shape.weights[24], shape.weights[25])
+    assert describe_jump(replace(shape, values=values)) == (
+        f"The largest jump is −0.78 above 24.5, where the smaller range has {rows:,.0f} training "
+        "rows."
+    )
+    assert describe_jump(replace(shape, values=0.02 * np.arange(40.0))) == ""
+    assert describe_jump(replace(shape, values=1.0 * (np.arange(40) > 20))) == ""  # one step

@@ -18,7 +18,7 @@ import properboost.report.write
 from helpers.pages import Page, check_is_closed
 from properboost import extras
 from properboost.report import scores
-from properboost.report.content import Estimate, Score
+from properboost.report.content import Estimate, ReliabilityBin, Score
 from properboost.report.effects import list_terms
 from properboost.report.feature_subsets import score_subsets
 from properboost.report.figures import draw_figures
@@ -190,6 +190,33 @@ def test_tenths_that_miss_are_counted(model, tmp_path, right):
     )
     assert sentence in page.text
     assert ("tenths with test rows" in page.text) == bool(missed)
+
+
+def test_tenths_that_miss_are_joined_in_a_sentence():
+    def tenth(k, value, predicted):
+        share = Estimate(value, value - 0.01, value + 0.01)
+        return ReliabilityBin(k / 10, (k + 1) / 10, predicted, share, 1.0)
+
+    lows = [tenth(0, 0.05, 0.1), tenth(3, 0.35, 0.3), tenth(4, 0.45, 0.4), tenth(9, 1.0, 0.9)]
+    assert [*properboost.report.page._describe_misses(lows)] == [
+        "from 30% to 50% and from 90% up they are too low",
+        "below 10% they are too high",
+    ]
+
+
+def test_many_terms_need_another_click(tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(400, 20)), columns=[f"column {k}" for k in range(20)])
+    y = X["column 0"] + 0.5 * X["column 1"] + 0.2 * rng.logistic(size=400) > 0.0
+    model = pb.ProperBoostClassifier(weak_learner="table", n_estimators=40).fit(X, y)
+    _, page = write(tmp_path / "r.html", model, X, y, max_features=1, max_rows=0)
+    terms = list_terms(model)
+    shares = np.cumsum([term.importance for term in terms])
+    n_strong = int(np.count_nonzero(shares < 0.95 * shares[-1])) + 1
+    assert n_strong < 12
+    assert f"The {n_strong} strongest in a table" in page.text
+    assert f"{20 - n_strong} weaker ones: those above hold 95% of all importance" in page.text
+    assert "log loss if shuffled" in page.text
 
 
 def test_without_labels_there_are_no_scores(model, tmp_path):
@@ -386,7 +413,7 @@ def test_the_effect_of_another_value_of_a_group_is_described(model, tmp_path):
     X, y = make_rows(60, 1)
     little = {"max_features": 0, "max_pairs": 0, "max_rows": 0}
     _, page = write(tmp_path / "r.html", model, X, y, **little, subgroups=["age"])
-    assert "of the rows the answer depends on age alone: " in page.text
+    assert "of 60 rows the answer depends on age alone: with another value of it (" in page.text
 
 
 def test_rows_of_other_times_are_a_caution(model, tmp_path):

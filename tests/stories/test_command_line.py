@@ -80,10 +80,11 @@ def test_i_judge_the_model_on_a_file_of_my_own(capsys):
 
 def test_i_want_to_know_why():
     main("fit last.csv --target left --drop customer --effort none".split())
-    main("predict model.json this.csv --raw --explain --output why.csv".split())
+    main("predict model.json this.csv --explain --output why.csv".split())
     why = pd.read_csv("why.csv")
     added = why[[c for c in why.columns if c.startswith("contribution_")]].sum(axis=1)
-    np.testing.assert_allclose(why["baseline_stays"] + added, why["raw_stays"], atol=1e-9)
+    odds = why["p_stays"] / why["p_leaves"]
+    np.testing.assert_allclose(why["baseline_stays"] + added, np.log(odds), atol=1e-9)
 
 
 def test_i_want_an_interval_around_each_probability():

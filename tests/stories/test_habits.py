@@ -1,6 +1,7 @@
 """A newcomer types what worked elsewhere: it works, or one sentence has the line to write."""
 
 import pickle
+import pydoc
 
 import joblib
 import numpy as np
@@ -189,6 +190,22 @@ def test_i_press_ctrl_c_and_keep_the_best_so_far(cancer):
 
 
 # -- one row, explanations, files -----------------------------------------------------------------
+
+
+def test_i_ask_for_help_on_the_package():
+    """The first screen has the lines to write, and not the paths of classes."""
+    first = "\n".join(pydoc.plain(pydoc.render_doc(pb)).splitlines()[:24])
+    for line in (
+        "ProperBoostClassifierCV(effort=2).fit(X, y)",
+        "write_report(model, X, y, ",
+        "load_",
+    ):
+        assert line in first
+
+
+def test_i_limit_the_time_of_a_classifier():
+    with pytest.raises(TypeError, match=r"ProperBoostClassifierCV\(time_limit=\.\.\.\)"):
+        pb.ProperBoostClassifier(max_time=60)
 
 
 def test_a_row_of_a_frame_goes_into_a_scorer(customers):

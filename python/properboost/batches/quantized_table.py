@@ -31,12 +31,17 @@ from properboost.engine.local import LocalRows, TableSource
 from properboost.engine.protocols import RowSource, TrainingRows, describe_rows
 from properboost.parameters import checks
 from properboost.parameters.declare import read
+from properboost.parameters.elsewhere import advise_calls
 from properboost.parameters.kinds import CategoricalFeatures, ClassWeight, RandomState
 from properboost.parameters.learners import ROWS_PER_BIN
 from properboost.parameters.rows import BinningOptions
 from properboost.whole_file import AnyPath
 
 __all__ = ["QuantizedTable", "open_labelled", "open_rows", "open_training"]
+
+
+_EXAMPLE = "pb.QuantizedTable.from_batches('rows.parquet', label='label')"
+"""The code that makes a table of codes."""
 
 
 class QuantizedTable(CodedTable, RowSource):
@@ -51,7 +56,10 @@ class QuantizedTable(CodedTable, RowSource):
     QuantizedTable.from_batches : Make one.
     """
 
+    @advise_calls(_EXAMPLE)
     def __init__(self, rows: CodedRows) -> None:
+        if not isinstance(rows, CodedRows):
+            raise TypeError(f"rows must be codes; got {type(rows).__name__}: write {_EXAMPLE}")
         self.n_rows, self.n_features = len(rows.labels.codes), len(rows.names)
         # For splitters, which look at the number of rows.
         self.source = np.broadcast_to(np.uint8(0), (self.n_rows, 1))
@@ -60,6 +68,7 @@ class QuantizedTable(CodedTable, RowSource):
         self._rows = rows
 
     @classmethod
+    @advise_calls(_EXAMPLE)
     def from_batches(
         cls,
         source: Any,

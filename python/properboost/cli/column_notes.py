@@ -208,7 +208,7 @@ def name_options(spelling: Spelling, known: Spelling = PLAIN) -> str:
     words = []
     for name in spelling.names:
         value = getattr(spelling, name)
-        if value == getattr(known, name):
+        if value == getattr(known, name) or (name == "na" and value is None):
             continue
         if isinstance(value, bool):
             words.append(f"--{'' if value else 'no-'}{name}")

@@ -7,6 +7,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import NamedTuple, NoReturn, Protocol, cast
 
 from properboost.cli.errors import FileError
@@ -50,7 +51,9 @@ def run(commands: Mapping[str, Command], argv: Sequence[str] | None = None) -> i
     argv = sys.argv[1:] if argv is None else argv
     announce(argv)
     parser, parsers = make_parsers(commands, [name for name in commands if name in argv])
-    arguments = parser.parse_args(argv)
+    arguments, unknown = parser.parse_known_args(argv)
+    if unknown:
+        parsers[arguments.command].refuse(unknown)
     arguments.begin = begin
     if sys.stdout is None and getattr(arguments, "output", "-") == "-":
         return _complain("there is no stdout to write the output to")
@@ -70,8 +73,8 @@ def run(commands: Mapping[str, Command], argv: Sequence[str] | None = None) -> i
         return _complain(str(error))
     except MemoryError as error:
         return _complain(f"not enough memory: {error}" if str(error) else "not enough memory")
-    except KeyboardInterrupt:
-        _complain("interrupted")
+    except KeyboardInterrupt as error:
+        _complain(f"interrupted {error}".strip())
         return 130
     return 0
 
@@ -91,6 +94,36 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         tell(f"{self.prog}: error: {_one_line(message)} (see {self.prog} --help)")
         self.exit(2)
+
+    def refuse(self, unknown: Sequence[str]) -> NoReturn:
+        """End with an error on unknown arguments, and the option that may be meant."""
+        options = [name for name in self._option_string_actions if name.startswith("--")]
+        near = [option for text in unknown if (option := _guess_option(text, options))]
+        advice = f": did you mean {near[0]}?" if near else ""
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{advice}")
+
+
+_SHORT = {
+    "-f": "--force",
+    "-j": "--jobs",
+    "-n": "--n-estimators",
+    "-o": "--output",
+    "-q": "--quiet",
+    "-t": "--target",
+    "-v": "--verbose",
+}
+"""The options that one letter stands for in other programs."""
+
+
+def _guess_option(text: str, options: Sequence[str]) -> str:
+    """Return the nearest of these options; "" if none is near."""
+    word = text.partition("=")[0]
+    if not word.startswith("-"):
+        return ""
+    if word in _SHORT:
+        return _SHORT[word] if _SHORT[word] in options else ""
+    word = f"--{word.lstrip('-').replace('_', '-').lower()}"
+    return next(iter(get_close_matches(word, options, n=1, cutoff=0.7)), "")
 
 
 class _ShowVersion(argparse.Action):

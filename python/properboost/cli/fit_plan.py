@@ -99,10 +99,11 @@ def describe_plan(model: Any, n_rows: int, n_classes: int, limit: float | None) 
     duration = "" if seconds is None else f" This takes {_round_time(seconds)}."
     if limit is not None:
         duration = f" This takes at most {limit:g} seconds."
-    return (
-        f"Compares {what} by cross-validation, and fits the best to all rows.{duration}\n"
-        "Ctrl-C takes the best so far."
-    )
+    until = "Ctrl-C saves nothing."
+    if design.by_family:
+        first = "first family has" if len(design.families) > 1 else "first candidates have"
+        until = f"Once the {first} been compared, Ctrl-C takes the best so far."
+    return f"Compares {what} by cross-validation, and fits the best to all rows.{duration}\n{until}"
 
 
 def _round_time(seconds: float) -> str:

@@ -12,12 +12,17 @@ from properboost.cli.fit_lines import NONE_HELD_OUT, show_scores
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.rado.estimator import RadoBoostClassifier
+from properboost.report.content import Term
+from properboost.report.effects import list_terms
 from properboost.visible import make_printable
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 __all__ = ["TrainingFrame", "describe_choice", "evaluate", "hold_out"]
+
+MOST_LISTED = 10
+"""The most features that are listed, and joint effects."""
 
 Model: TypeAlias = BoostedClassifier | RadoBoostClassifier
 
@@ -87,32 +92,32 @@ def _describe_features(model: Model) -> list[str]:
         order = np.argsort(-np.abs(coefficients), kind="stable")[:10]
         named = [(coefficients[k], model.coef_names_[k]) for k in order if coefficients[k] != 0.0]
         return ["coefficient  column", *(f"{theta:>11.4g}  {name}" for theta, name in named)]
-    importances, n = model.feature_importances_, len(model.feature_names_in_)
-    errors = getattr(model, "importance_errors_", None)
-    order = np.argsort(-importances, kind="stable")[:10]
-    names = [str(model.feature_names_in_[j]) for j in order]
-    lines = _list_importances("feature", names, importances[order], errors, order)
-    if model.pairs_:
-        names = [f"{first} and {second}" for first, second in model.pairs_[:10]]
-        title = "pair (half of it counts for either feature)"
-        places = np.arange(n, n + len(names))
-        lines += ["", *_list_importances(title, names, model.pair_importances_, errors, places)]
+    terms = list_terms(model)
+    lines = _list_importances("feature", [term for term in terms if not term.is_pair])
+    joint = [term for term in terms if term.is_pair]
+    if joint:
+        title = "joint effect (each of its features has an equal share of it, too)"
+        lines += ["", *_list_importances(title, joint)]
+    if any(term.error is not None for term in terms):
+        lines += ["", *_ERRORS]
     return lines
 
 
-def _list_importances(
-    title: str,
-    names: list[str],
-    importances: NDArray[np.float64],
-    errors: NDArray[np.float64] | None,
-    places: NDArray[np.intp],
-) -> list[str]:
-    """Return a line for each feature or pair, with the error of its importance over bags."""
-    known = ["" if errors is None else f" +-{errors[k]:<6.1%}" for k in places]
-    lines = [f"{'importance':<{10 + len(known[0])}}  {title}"]
-    for name, share, error in zip(names, importances, known, strict=False):
-        lines.append(f"{share:>10.1%}{error}  {name}")
-    return lines
+_ERRORS = (
+    "+- is the standard error of the size, and not of the shape.  The bags cannot",
+    "distinguish what may be chance from no effect: do not interpret its shape.",
+)
+
+
+def _list_importances(title: str, terms: list[Term]) -> list[str]:
+    """Return a line for each of the most important terms, with its error over bags."""
+    lines = []
+    for term in terms[:MOST_LISTED]:
+        error = "" if term.error is None else f" +-{term.error:<6.1%}"
+        noise = "  (may be chance)" if term.within_noise else ""
+        lines.append(f"{term.importance:>10.1%}{error}  {term.name}{noise}")
+    width = 10 + (9 if any(term.error is not None for term in terms) else 0)
+    return [f"{'importance':<{width}}  {title}", *lines]
 
 
 def _describe_search(model: Model) -> list[str]:

@@ -48,7 +48,11 @@ def fit_and_save(
     limit_time(arguments, model)
     limit = getattr(model, "time_limit", None)
     with show_whole(list_stages(model), limit, visible=is_watched(arguments)):
-        fit(model)
+        try:
+            fit(model)
+        except KeyboardInterrupt as error:
+            when = str(error) or "before the fit was finished"
+            raise KeyboardInterrupt(f"{when}: nothing was saved") from error
     # A search is saved as the model that it chose, which has a record of the candidates.
     chosen = getattr(model, "best_estimator_", model)
     chosen.spelling_ = spelling or PLAIN

@@ -134,7 +134,7 @@ def _describe_classes(summary: dict[str, Any]) -> tuple[str, str]:
 
 
 def _describe_spelling(summary: dict[str, Any]) -> tuple[str, str]:
-    return "numbers", name_options(Spelling.of(summary["spelling"]))
+    return "cells", name_options(Spelling.of(summary["spelling"]))
 
 
 def _describe_costs(summary: dict[str, Any]) -> tuple[str, str]:

@@ -35,9 +35,9 @@ __all__ = ["EPILOG", "add_options", "run"]
 EPILOG = """\
 Columns are found by name, in any order; a missing one is an error, others are
 ignored with a note.  Parquet, and a folder of such files, is read and predicted
-in batches, however large it is.  Pass the same --na, --sep and --encoding as to
-fit if the file is written in the same way; the model keeps the spelling of
-numbers.  FILE and the output are Parquet or Arrow by suffix, and CSV otherwise.
+in batches, however large it is.  The model keeps the --na of fit and the
+spelling of numbers; pass the --sep and --encoding of the file.  FILE and the
+output are Parquet or Arrow by suffix, and CSV otherwise.
 The output has one row for each row of FILE, in its order.
 
 examples:
@@ -86,8 +86,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--explain",
         action="store_true",
         help=(
-            "add, after the predictions, the contribution of each feature to the raw prediction, "
-            "and the baseline"
+            "add, after the predictions, the contribution of each feature to the log-odds, and "
+            "the baseline, as in the report; with --raw, those to the raw prediction"
         ),
     )
     parser.add_argument(
@@ -164,12 +164,15 @@ def _predict(arguments: argparse.Namespace, model: Any, X: "DataFrame") -> "Data
 def _explain(
     arguments: argparse.Namespace, model: Any, X: "DataFrame"
 ) -> dict[str, "NDArray[np.float64]"]:
-    """Return baselines and contributions as columns, for each class, or for the second of two."""
+    """Return baselines and contributions as columns, for each class, or for the second of two.
+
+    They are on the scale of the report, log-odds, unless raw predictions are written.
+    """
     ask = _find_method(arguments, model, "contributions", "contributions")
     columns = {}
     labels = model.classes_.tolist()
     for label in labels if len(labels) > 2 else labels[1:]:
-        explained = ask(X, label)
+        explained = ask(X, label, scale="raw" if arguments.raw else "log_odds")
         columns[f"baseline_{label}"] = np.full(len(X), explained.baseline)
         for term, values in zip(explained.names, explained.values.T, strict=True):
             name = f"contribution_{label}_{term}"
@@ -186,9 +189,9 @@ def _find_method(
     if not hasattr(model, name):
         raise FileError(f"{arguments.model}: a {type(model).__name__} has no {what}")
 
-    def ask(*parameters: Any) -> Any:
+    def ask(*parameters: Any, **keywords: Any) -> Any:
         try:
-            return getattr(model, name)(*parameters)
+            return getattr(model, name)(*parameters, **keywords)
         except ValueError as error:
             raise FileError(f"{arguments.model}: {error}") from error
 

@@ -51,19 +51,23 @@ class RowFileReader:
         return Spelling.of(self.numbers)
 
     def spelling_of(self, file: str) -> Spelling | None:
-        """Return the spelling of numbers in a file; None if its numbers are not text."""
-        return None if is_arrow(file) or Path(file).is_dir() else self.spelling
+        """Return the spelling of cells in a file; None if its numbers are not text."""
+        if is_arrow(file) or Path(file).is_dir():
+            return None
+        return replace(self.spelling, na=None if self.na is None else tuple(self.na))
 
     def remember(self, spelling: Spelling) -> "RowFileReader":
         """Return the reader with the spelling of training, except in options that were given."""
         whole = {**spelling.describe(), **self.numbers}
+        na = whole.pop("na", None) if self.na is None else self.na
+        whole.pop("na", None)
         try:
             Spelling.of(whole)
         except ValueError as error:
             raise FileError(
                 f"{error}; the model was fitted with {name_options(spelling)}"
             ) from error
-        return replace(self, numbers=whole)
+        return replace(self, numbers=whole, na=na)
 
     def read(
         self,

@@ -55,8 +55,8 @@ def add_file(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         help=(
-            "texts of missing cells of CSV, in addition to empty cells (default: "
-            f"{' '.join(MISSING)})"
+            "texts of missing cells of CSV, in addition to empty cells; models keep those of fit "
+            f"(default: {' '.join(MISSING)})"
         ),
     )
     parser.add_argument(

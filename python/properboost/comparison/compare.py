@@ -15,12 +15,14 @@ from properboost.data.labels import find_classes, read_groups
 from properboost.data.weights import read_weights
 from properboost.estimators.any_classifier import require_classifier, require_fitted
 from properboost.parameters import checks
+from properboost.parameters.elsewhere import advise_calls
 
 __all__ = ["compare", "compare_predictions", "predict", "read_models"]
 
 DEFAULT_NAMES = ("first", "second")
 
 
+@advise_calls("compare([first, second], X_test, y_test)")
 def compare(
     models: Sequence[Any] | Mapping[str, Any],
     X: Any,

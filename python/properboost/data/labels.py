@@ -499,7 +499,7 @@ def _class_factors(
     unknown = [label for label in class_weight if label not in labels]
     if lacking and unknown:
         raise ValueError(
-            f"class_weight must name labels among {labels}; got {unknown[0]!r}, and none for "
-            f"{lacking[0]!r}"
+            f"class_weight must name labels among {labels}; got {unknown[0]!r}.  A label that is "
+            "left out has the weight 1"
         )
     return np.array([class_weight.get(label, 1.0) for label in labels], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Numbers as people spell them: marks of decimals and thousands, units, brackets.
+"""Cells as people spell them: marks of decimals and thousands, units, brackets, missing values.
 
 A spelling reads a text in one way or not at all.  The first group of thousands does not begin with
 0: where a comma separates thousands, ``0,125`` is no number.
@@ -29,7 +29,7 @@ class Number(NamedTuple):
 
 @dataclass(frozen=True)
 class Spelling:
-    """How numbers are spelled.
+    """How numbers are spelled, and missing values.
 
     Attributes
     ----------
@@ -42,12 +42,15 @@ class Spelling:
         Texts before or after a number that are left out.
     brackets : bool
         Whether a number in brackets is below 0.
+    na : tuple of str or None
+        The texts of missing cells besides empty ones; None are the usual ones.
     """
 
     decimal: str = "."
     thousands: str | None = None
     units: tuple[str, ...] = ()
     brackets: bool = False
+    na: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         for name, mark in (("decimal", self.decimal), ("thousands", self.thousands)):
@@ -135,4 +138,4 @@ class Spelling:
 
 
 PLAIN = Spelling()
-"""The default spelling of numbers."""
+"""The default spelling."""

@@ -203,7 +203,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin, 
     def pairs_(self) -> list[tuple[Any, Any]]:
         """The pairs of features that have look-up tables, by position or name.
 
-        The strongest come first, unless a user listed the pairs.  Trees have none.
+        The strongest come first, unless a user listed the pairs.  Trees have `terms_` instead.
         """
         self._check_fitted()
         names = getattr(self, "feature_names_in_", None)
@@ -218,11 +218,17 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin, 
         """The importance of each of `pairs_`, on the scale of `feature_importances_`.
 
         It is the mean absolute value of the pair's function, divided by the sum over all features
-        and pairs.
+        and pairs.  Trees have `terms_` instead.
         """
-        if not self.pairs_:
+        self._check_fitted()
+        ensemble = self.ensemble_
+        if not isinstance(ensemble, TableEnsemble):
+            # As of any attribute that is not there: scikit-learn's view of a model lists them all.
+            raise AttributeError(
+                "pair_importances_ is of look-up tables; joint effects of trees are in terms_"
+            )
+        if not ensemble.pairs:
             return np.empty(0)
-        ensemble = self._tables()
         importances: NDArray[np.float64] = ensemble.term_importances()
         return importances[len(ensemble.binning.features) :]
 

@@ -26,6 +26,7 @@ from properboost.export.description import (
 )
 from properboost.export.links import CELLS_PER_OCTAVE, OCTAVES, Value, probabilities
 from properboost.extras import import_extra
+from properboost.parameters.elsewhere import advise_calls
 
 __all__ = [
     "OUTPUTS",
@@ -64,6 +65,7 @@ class Input:
     """ONNX's name of the type of the entries."""
 
 
+@advise_calls("onnx.save(to_onnx(model), 'model.onnx')")
 def to_onnx(
     model: Any,
     *,

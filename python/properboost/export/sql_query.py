@@ -35,6 +35,7 @@ from properboost.export.description import (
 from properboost.export.links import CELLS_PER_OCTAVE, OCTAVES, Value, probabilities
 from properboost.export.sql_dialects import DIALECTS, Dialect, Syntax
 from properboost.parameters import checks
+from properboost.parameters.elsewhere import advise_calls
 
 __all__ = ["DIALECTS", "OUTPUTS", "Dialect", "to_sql"]
 
@@ -69,6 +70,7 @@ _NAME = re.compile(r"\b[ckxz][0-9]+\b")
 """The names of stages' columns: computed (c), of `keep` (k), read (x), and positions (z)."""
 
 
+@advise_calls("pathlib.Path('model.sql').write_text(to_sql(model))")
 def to_sql(
     model: Any,
     *,
@@ -85,7 +87,8 @@ def to_sql(
     model : classifier
         A fitted model of this package; of a search, its `best_estimator_` counts.
     dialect : {"duckdb", "sqlite", "postgres"}, default="duckdb"
-        The database.
+        The database.  Each reads only its own queries: in SQLite, one for DuckDB ends in "no such
+        function: greatest".
     table : str or sequence of str, default="rows"
         The table's name, or the names of its schema and its own.
     columns : sequence of str, optional

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from properboost.fitting.plan import FitPlan
 from properboost.fitting.stages import FittedStages
-from properboost.notices import warn
+from properboost.notices import warn_once
 from properboost.parameters.learners import Tree
 
 __all__ = ["warn_of_unfinished"]
@@ -42,7 +42,7 @@ def warn_of_unfinished(plan: FitPlan, stages: FittedStages) -> None:
     first = stages.features.fits[0]
     if any(_falls(rounds.risk) for rounds in first if len(rounds) == n_estimators):
         needed = math.ceil(path / rate)
-        warn(
+        warn_once(
             f"the training risk still falls after n_estimators={n_estimators} rounds at "
             f"learning_rate={rate!r}, which takes about {needed:,} rounds to its end: raise "
             "n_estimators or learning_rate, or leave out both"

@@ -171,9 +171,9 @@ class _Comparison:
         self._begin_race(new, start)
         try:
             scores = self._evaluate(new, family)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             if not known.candidates:
-                raise
+                raise KeyboardInterrupt("before the first candidates were finished") from error
             known.ended = "interrupted"
             return False
         seconds = (time.perf_counter() - begin) / len(new)

@@ -13,6 +13,7 @@ __all__ = [
     "NAMES",
     "AdvisesMixin",
     "advise_callers",
+    "advise_calls",
     "advise_on_name",
 ]
 
@@ -103,6 +104,28 @@ def advise_callers(method: Method) -> Method:
         return method(self, *values, **keywords)
 
     return cast("Method", advised)
+
+
+def advise_calls(example: str) -> Callable[[Method], Method]:
+    """Return a decorator of a function: a call that it cannot take is answered by an example."""
+
+    def decorate(function: Method) -> Method:
+        signature = inspect.signature(function)
+        name = function.__qualname__.removesuffix(".__init__")
+
+        @wraps(function)
+        def advised(*values: Any, **keywords: Any) -> Any:
+            try:
+                signature.bind(*values, **keywords)
+            except TypeError as error:
+                raise TypeError(
+                    f"{name}() cannot take these arguments ({error}): write {example}"
+                ) from None
+            return function(*values, **keywords)
+
+        return cast("Method", advised)
+
+    return decorate
 
 
 class AdvisesMixin:

@@ -20,6 +20,7 @@ __all__ = [
     "LIBRARIES",
     "MOVED",
     "OBJECTS",
+    "OF_SEARCHES",
     "RENAMED",
     "VALUES",
     "WORDS",
@@ -206,7 +207,8 @@ WORDS: tuple[Keyword, ...] = (
     # -- classes and rows
     *_row("class_weight=...", "by label; it shifts probabilities",
           lightgbm="class_weight", catboost="class_weights", sklearn="class_weight"),
-    *_row("class_weight={1: ...}", "by label; it shifts probabilities",
+    *_row("class_weight={positive: ...}",
+          "positive is the label of the positive class; it shifts probabilities",
           lightgbm="scale_pos_weight", xgboost="scale_pos_weight", catboost="scale_pos_weight"),
     *_row('class_weight="balanced"', "it shifts probabilities",
           lightgbm="is_unbalance unbalance unbalanced_sets", catboost="auto_class_weights"),
@@ -301,6 +303,19 @@ MOVED = {
 ELSEWHERE = {"estimator": "weak_learner=...", "base_estimator": "weak_learner=..."}
 """The parameters of other ensembles of scikit-learn."""
 
+TIMES = ("max_time", "time_budget", "timeout", "max_runtime_secs", "time_left_for_this_task")
+"""The names of a limit on time in other searches."""
+
+OF_SEARCHES = {
+    "n_iter": 'for fewer candidates use effort=..., for fewer rounds space={"n_estimators": [...]}',
+    "n_trials": "for fewer candidates use effort=...",
+    "n_candidates": "for fewer candidates use effort=...",
+    "param_grid": "write space={...}",
+    "param_distributions": "write space={...}",
+    **dict.fromkeys(TIMES, "write time_limit=..., in seconds"),
+}
+"""The parameters of other searches, and their replacements in one of this package."""
+
 OBJECTS = {
     "weak_learner": ("Table", "Stump", "Tree", "Rule"),
     "interactions": ("Interactions",),
@@ -337,12 +352,17 @@ def advise(name: str, known: Collection[str], value: object = None) -> str:
     owner, _, field = name.partition("__")
     if field:
         return _advise_on_nested(owner, field, known, value)
-    if "space" in known and name in IN_SEARCHES:
-        return IN_SEARCHES[name]
+    if "space" in known and (instead := IN_SEARCHES.get(name) or OF_SEARCHES.get(name)):
+        return instead
     ours = _advise_on_place(name, known)
     if ours:
         return ours
-    return _advise_on_keyword(name, known) or _guess(name, known) or _list_known(known)
+    return (
+        _advise_on_keyword(name, known)
+        or _advise_on_search(name, known)
+        or _guess(name, known)
+        or _list_known(known)
+    )
 
 
 def nest(name: str, known: Collection[str]) -> str:
@@ -367,6 +387,15 @@ def _advise_on_keyword(name: str, known: Collection[str]) -> str:
         for answer, libraries in answers.items()
     ]
     return "; ".join(filter(None, sentences))
+
+
+def _advise_on_search(name: str, known: Collection[str]) -> str:
+    """Return the sentence about a parameter of a search that a classifier got, or an empty one."""
+    name = "time_limit" if name in TIMES else name
+    search = import_module("properboost").ProperBoostClassifierCV
+    if "early_stopping" not in known or name not in inspect.signature(search).parameters:
+        return ""
+    return f"a search has it: pb.ProperBoostClassifierCV({name}=...)"
 
 
 def _advise_on_nested(owner: str, field: str, known: Collection[str], value: object) -> str:

@@ -148,13 +148,13 @@ def _read_header(document: Node, version: int) -> dict[str, Node]:
 
 
 def _build_spelling(node: Node) -> Spelling:
-    """Return the spelling of numbers, of which at least one part is unusual."""
+    """Return the spelling of cells, of which at least one part is unusual."""
     fields = node.mapping()
     parts: dict[str, Any] = {}
     for name, entry in node.fields(*(name for name in PLAIN.names if name in fields)).items():
         match name:
-            case "units":
-                parts[name] = tuple(unit.string() for unit in entry.entries())
+            case "units" | "na":
+                parts[name] = tuple(text.string() for text in entry.entries())
             case "brackets":
                 parts[name] = entry.boolean()
             case _:

@@ -88,6 +88,7 @@ def list_cautions(
     cautions += list_discontinuities(effects)
     cautions += _list_of_bins(effects)
     cautions += _list_of_noise(terms, effects)
+    cautions += _list_of_unmeasured(facts, terms)
     if facts.edits:
         cautions.append(
             Caution(
@@ -183,6 +184,18 @@ def _list_of_noise(terms: Sequence[Term], effects: Sequence[Effect]) -> Iterator
             f"{_name_bags(effects)} cannot distinguish the effects of {list_words(words)} from "
             "chance.  They may be real, which more bags (--outer-bags) may show.  Until then, do "
             "not interpret their shapes.",
+        )
+
+
+def _list_of_unmeasured(facts: Facts, terms: Sequence[Term]) -> Iterator[Caution]:
+    """Yield the caution on effects that nothing distinguishes from chance, without bags."""
+    moving = [term for term in terms if term.importance > 0.0]
+    if facts.is_additive and moving and all(term.within_noise is None for term in moving):
+        yield Caution(
+            "Effects may be chance",
+            "How sure the effects are was not measured, since this model has no bags.  A curve or "
+            "a map may be chance.  Fit again with --outer-bags 16, in Python outer_bags=16, to see "
+            "which.",
         )
 
 

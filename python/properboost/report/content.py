@@ -29,6 +29,7 @@ __all__ = [
     "Facts",
     "Figure",
     "Figures",
+    "FlipRate",
     "Group",
     "Grouping",
     "Limit",
@@ -193,16 +194,27 @@ class Group:
 class Grouping:
     """The groups that a column divides the rows into.
 
-    `findings` are sentences on differences between them beyond chance.  `flip_rate` is the share of
-    the rows whose predicted class changes when this feature alone changes; None where it was not
-    computed.
+    `findings` are sentences on differences between them beyond chance.  `flips` is the effect of
+    other values of this feature alone; None where it was not computed.
     """
 
     name: str
     is_used: bool
     groups: tuple[Group, ...]
     findings: tuple[str, ...]
-    flip_rate: float | None = None
+    flips: "FlipRate | None" = None
+
+
+@dataclass(frozen=True)
+class FlipRate:
+    """The share of rows whose predicted class any of these values of one feature changes.
+
+    `share` is that of `n_rows` rows, and `values` are in words.
+    """
+
+    share: float
+    n_rows: int
+    values: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -475,6 +487,7 @@ class ReportContent:
     """The content of a page.
 
     `class_` is the class of effects and groups.  `evaluation` and `simpler` need rows with labels.
+    `shuffled` has the log loss that each feature's shuffled values add, by the feature's place.
     `no_rows` is the reason for which no rows are shown, if there is one.  `groups_chosen` is a
     sentence on the choice of groups.
     """
@@ -487,6 +500,7 @@ class ReportContent:
     drift: Sequence[Drift]
     cautions: Sequence[Caution]
     terms: Sequence[Term]
+    shuffled: Mapping[int, float]
     class_: Any
     effects: Sequence[Effect]
     pairs: Sequence[PairEffect]

@@ -29,6 +29,7 @@ from properboost.report.content import (
     Counterfactual,
     Counterfactuals,
     ExplainedRow,
+    FlipRate,
     Grouping,
     Term,
 )
@@ -65,6 +66,9 @@ MOST_FLIP_ROWS = 2_000
 
 MOST_FLIP_VALUES = 10
 """Values of a flip rate: the most frequent categories, or numbers that divide the rows."""
+
+ENOUGH, ENOUGH_SHARE = 100, 0.01
+"""The training rows of a category in a flip rate, or this share of all if that is fewer."""
 
 Codes: TypeAlias = NDArray[np.intp]
 """Classes, by their positions."""
@@ -125,6 +129,10 @@ class VariedFeature(ABC):
         """Return so many values that represent those of all rows."""
 
     @abstractmethod
+    def list_sampled(self, values: Array) -> tuple[str, ...]:
+        """Return the values of `sample_values` in words."""
+
+    @abstractmethod
     def list_values(self, present: float) -> Array:
         """Return the values to try, ascending, with the present one among them."""
 
@@ -143,6 +151,9 @@ class _VariedNumber(VariedFeature):
             return self.column
         shares = (np.arange(most) + 0.5) / most
         return np.unique(np.quantile(self.column, shares, method="nearest"))
+
+    def list_sampled(self, values: Array) -> tuple[str, ...]:
+        return tuple(map(describe, values))
 
     def list_values(self, present: float) -> Array:
         values = np.unique(self.column)
@@ -189,9 +200,13 @@ class _VariedCategory(VariedFeature):
     def sample_values(self, most: int) -> Array:
         values, rows = np.unique(self.column, return_counts=True)
         if self.weights is not None:
-            is_known = self.weights[values.astype(np.intp)] >= FEW_ROWS
+            least = max(FEW_ROWS, min(ENOUGH, ENOUGH_SHARE * float(self.weights.sum())))
+            is_known = self.weights[values.astype(np.intp)] >= least
             values, rows = values[is_known], rows[is_known]
         return values[np.argsort(-rows, kind="stable")[:most]]
+
+    def list_sampled(self, values: Array) -> tuple[str, ...]:
+        return tuple(self.words[int(value)] for value in values)
 
     def list_values(self, present: float) -> Array:
         return np.union1d(self.column, present)
@@ -298,10 +313,10 @@ def add_flip_rates(
     numbers = np.unique(np.linspace(0, n_rows - 1, min(n_rows, MOST_FLIP_ROWS)).astype(np.intp))
     raw, features = read_rows(model, X, numbers, [labels.index(name) for name in asked])
     rates = {feature.name: _find_flip_rate(model, raw, feature) for feature in features}
-    return [replace(grouping, flip_rate=rates.get(grouping.name)) for grouping in groupings]
+    return [replace(grouping, flips=rates.get(grouping.name)) for grouping in groupings]
 
 
-def _find_flip_rate(model: TableClassifier, raw: Array, feature: VariedFeature) -> float | None:
+def _find_flip_rate(model: TableClassifier, raw: Array, feature: VariedFeature) -> FlipRate | None:
     """Return the share of the rows whose predicted class any value of a feature changes."""
     values = feature.sample_values(MOST_FLIP_VALUES)
     if len(values) < 2:
@@ -312,4 +327,4 @@ def _find_flip_rate(model: TableClassifier, raw: Array, feature: VariedFeature) 
         others = raw.copy()
         others[:, feature.place] = value
         turned |= model.predict(RowTable(others)) != before
-    return float(turned.mean())
+    return FlipRate(float(turned.mean()), len(raw), feature.list_sampled(values))

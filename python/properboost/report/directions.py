@@ -20,6 +20,9 @@ CLEAR = 0.95
 VAGUE = 0.6
 """The same share, below which there is no direction."""
 
+TREND = 1.0 / 6.0
+"""The least rise or fall by and large, as a share of all ups and downs of a curve."""
+
 BEYOND_TURN = 0.02
 """Share of the training rows beyond a turn, from which a clear curve's turn is mentioned."""
 
@@ -57,6 +60,13 @@ def describe_direction(shape: ShapeFunction) -> str:
         where = curve.name_range(turn.first, turn.last)
         return f"On the whole, {name} is {how} probable around {where}, and {rest} on each side."
     return _describe_stretches(curve, name, way)
+
+
+def _find_trend(curve: "_FilledCurve", way: "_Way") -> float:
+    """Return how far the best curve of one direction goes, as a share of all ups and downs."""
+    sign = 1.0 if way.word == "more" else -1.0
+    rise = _rise(sign * curve.value, curve.weight)
+    return float((rise[-1] - rise[0]) / np.abs(np.diff(curve.value)).sum())
 
 
 class _FilledCurve(NamedTuple):
@@ -102,12 +112,16 @@ def _describe_way(curve: _FilledCurve, name: str, way: _Way, turn: "_Turn | None
 
 def _describe_stretches(curve: _FilledCurve, name: str, way: _Way) -> str:
     """Describe a curve without a clear direction, in rough steps."""
-    if way.share >= VAGUE:
+    value = curve.value
+    if way.share >= VAGUE and _find_trend(curve, way) >= TREND:
         text = (
             f"By and large, the higher the value, the {way.word} probable {name}, but not evenly."
         )
     else:
-        text = f"There is no single direction: {name} becomes more and less probable in turn."
+        text = (
+            f"There is no single direction: {name} becomes more and less probable in turn, by "
+            f"points between {signed(float(value.min()))} and {signed(float(value.max()))}."
+        )
     steps = [
         f"{signed(stretch.value)} at {curve.name_range(stretch.first, stretch.last)}"
         for stretch in _cut_into_stretches(curve.value, curve.weight)

@@ -8,11 +8,11 @@ from itertools import pairwise
 import numpy as np
 
 from properboost.inspection.shape_functions import ShapeFunction
-from properboost.inspection.words import label_range
+from properboost.inspection.words import describe, label_range
 from properboost.report.content import Array, Caution, Effect
 from properboost.report.wording import count, list_words, signed
 
-__all__ = ["Plateau", "count_few", "list_discontinuities", "list_plateaus"]
+__all__ = ["Plateau", "count_few", "describe_jump", "list_discontinuities", "list_plateaus"]
 
 LARGE = 2.0
 """The least distance of neighbouring ranges in log-odds: seven times the odds."""
@@ -22,6 +22,9 @@ VAGUE = 1.0
 
 FEW = 100.0
 """Training rows below which a range has few."""
+
+WORTH_A_WORD = 0.25
+"""The least jump between neighbouring ranges in a note: 1.3 times the odds."""
 
 MOST_LINES = 5
 
@@ -83,6 +86,24 @@ def list_discontinuities(effects: Sequence[Effect]) -> list[Caution]:
             tuple(lines),
         )
     ]
+
+
+def describe_jump(shape: ShapeFunction) -> str:
+    """Return a sentence on the largest jump of a number's curve; "" if there is none to mention."""
+    sides = list_plateaus(shape)
+    if shape.kind != "numeric" or len(sides) < 3:
+        return ""
+    jumps = np.diff([side.value for side in sides])
+    k = int(np.abs(jumps).argmax())
+    if abs(jumps[k]) < WORTH_A_WORD:
+        return ""
+    assert shape.edges is not None
+    where = describe(float(shape.edges[sides[k + 1].first - 1]))
+    rows = count(min(side.rows for side in sides[k : k + 2]), "training row", "training rows")
+    return (
+        f"The largest jump is {signed(float(jumps[k]))} above {where}, where the smaller range has "
+        f"{rows}."
+    )
 
 
 def _format_times(jump: float) -> str:

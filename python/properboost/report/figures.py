@@ -38,7 +38,7 @@ from properboost.report.content import (
     Term,
 )
 from properboost.report.directions import describe_direction
-from properboost.report.discontinuities import count_few
+from properboost.report.discontinuities import count_few, describe_jump
 from properboost.report.proportions import find_log_odds
 from properboost.report.wording import (
     MOST_NAMED,
@@ -203,7 +203,7 @@ def _put_together(term: Term, pictures: Sequence[str], notes: Sequence[str] = ()
 def _list_notes(effect: Effect, level: float) -> list[str]:
     """Return notes on facts that the chart of a shape function does not show."""
     shape, other = effect.log_odds, effect.probability
-    notes = [text for text in (describe_direction(shape),) if text]
+    notes = [text for text in (describe_direction(shape), describe_jump(shape)) if text]
     if shape.missing_weight > 0.0:
         text = (
             f"Missing ({_count(shape.missing_weight)}): {signed(shape.missing_value)} log-odds, "

@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,12 +15,19 @@ from properboost.report.content import (
     Estimate,
     Evaluation,
     Figures,
+    ReliabilityBin,
     ReportContent,
     SearchSummary,
 )
 from properboost.report.feature_subsets import MOST_ROWS
 from properboost.report.glossary import find_words
 from properboost.report.group_findings import ENOUGH
+from properboost.report.importances import (
+    STRONG,
+    describe_shuffles,
+    divide_terms,
+    find_needed,
+)
 from properboost.report.overconfidence import describe_overconfidence
 from properboost.report.parameter_words import describe_inside, describe_parameter
 from properboost.report.proportions import find_log_odds
@@ -247,8 +254,14 @@ def _gather_terms(content: ReportContent) -> dict[str, Any]:
     """Return the terms that move predictions, with those that are drawn."""
     moving = [term for term in content.terms if term.importance > 0.0]
     n_features = sum(not term.is_pair for term in moving)
+    strong, weak = divide_terms(content.terms[:MOST_TERMS])
     return {
         "top": moving[:3],
+        "strong": strong,
+        "weak": weak,
+        "strong_share": STRONG,
+        "needed": find_needed(content.terms, content.shuffled),
+        "shuffled_words": describe_shuffles(content.terms, content.shuffled),
         "shown": {"effects": SHOWN_EFFECTS, "pairs": SHOWN_PAIRS, "rows": SHOWN_ROWS},
         "unused": [t.name for t in content.terms if not t.is_pair and t.importance == 0.0],
         "average": content.effects[0].probability.average if content.effects else None,
@@ -353,14 +366,18 @@ def _list_sections(content: ReportContent) -> list[tuple[str, str]]:
     return [(name, words) for there, name, words in every if there]
 
 
-def _list_misses(evaluation: Evaluation, least: float = 0.0) -> list[str]:
-    """Return the bins whose mean probability is outside the interval of the observed share.
-
-    They are off by at least so much.
-    """
+def _list_misses(evaluation: Evaluation) -> list[str]:
+    """Return the bins whose mean probability is outside the interval of the observed share."""
     return [
-        f"{tenth.low:.0%} to {tenth.high:.0%} (too "
-        f"{'low' if tenth.observed.value > tenth.predicted else 'high'})"
+        f"{tenth.low:.0%} to {tenth.high:.0%} (too {'low' if _is_too_low(tenth) else 'high'})"
+        for tenth in _find_misses(evaluation)
+    ]
+
+
+def _find_misses(evaluation: Evaluation, least: float = 0.0) -> list[ReliabilityBin]:
+    """Return the bins whose mean is outside the interval of the share, by at least so much."""
+    return [
+        tenth
         for tenth in evaluation.reliability.bins
         if tenth.observed.is_off(tenth.predicted, least)
     ]
@@ -378,15 +395,41 @@ def _describe_trust(evaluation: Evaluation) -> str:
         return "The probabilities are too far from 0% and 100%: the model is underconfident."
     if reliability.bias_is_notable:
         return f"The probabilities are too {'high' if bias.value > 0.0 else 'low'} on average."
-    misses = _list_misses(evaluation, NOTABLE_MISS)
+    misses = _find_misses(evaluation, 0.0 if slope.is_off(1.0) else NOTABLE_MISS)
     if misses:
-        return (
-            "On these rows the probabilities agree with what happened on average, but not from "
-            f"{list_words(misses, 3)}."
-        )
+        where = "; ".join(_describe_misses(misses))
+        return f"On these rows the probabilities agree with what happened on average; {where}."
     if slope.is_off(1.0):
         return "On these rows the probabilities nearly agree with what happened."
     return "On these rows the probabilities agree with what happened."
+
+
+def _describe_misses(misses: Sequence[ReliabilityBin]) -> Iterator[str]:
+    """Yield a clause on the bins whose probabilities are too low, and one on those too high."""
+    for word, chosen in (
+        ("low", [tenth for tenth in misses if _is_too_low(tenth)]),
+        ("high", [tenth for tenth in misses if not _is_too_low(tenth)]),
+    ):
+        ranges = list_words([*_join_neighbours(chosen)], 4) if chosen else ""
+        if ranges:
+            yield f"{ranges} they are too {word}"
+
+
+def _join_neighbours(tenths: Sequence[ReliabilityBin]) -> Iterator[str]:
+    """Yield the ranges of neighbouring bins in words: "below 20%", "from 80% up"."""
+    lows = [tenth.low for tenth in tenths]
+    highs = [tenth.high for tenth in tenths]
+    begins = [low for low in lows if low not in highs]
+    ends = [high for high in highs if high not in lows]
+    for low, high in zip(begins, ends, strict=True):
+        if low == 0.0:
+            yield f"below {high:.0%}"
+        else:
+            yield f"from {low:.0%} up" if high == 1.0 else f"from {low:.0%} to {high:.0%}"
+
+
+def _is_too_low(tenth: ReliabilityBin) -> bool:
+    return tenth.observed.value > tenth.predicted
 
 
 def _list_mistakes(

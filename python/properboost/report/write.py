@@ -46,6 +46,7 @@ from properboost.report.page import make_page
 from properboost.report.rows import choose_rows, describe_rows
 from properboost.report.scores import evaluate
 from properboost.report.search import describe_unprotected, read_search
+from properboost.report.shuffles import score_shuffles
 from properboost.report.wording import find_protected
 from properboost.whole_file import AnyPath, write_whole
 
@@ -224,6 +225,9 @@ def collect(
             describe_unprotected(protected, len(facts.features), simpler),
         ),
         terms=terms,
+        shuffled={}
+        if codes is None
+        else score_shuffles(model, X, codes, weight, terms, options.random_state),
         class_=class_,
         effects=effects,
         pairs=pairs,
