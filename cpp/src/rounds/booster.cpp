@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -49,6 +50,10 @@ class Boosting::State {
         fit_{rows_,    counts_, packed_,      models_,   algorithm_,
              weights_, states_, keep_rounds_, rows.base, peers_} {
     check_models(models_, algorithm_, codes_.segments, peers_ != nullptr);
+    if (codes_.sparse.any() &&
+        (any_grows_trees(models_) || !algorithm_.targets().of_segment.empty())) {
+      throw std::invalid_argument("codes must be dense for trees, rules and votes");
+    }
     for (FitState& state : states_) state.rounds.resize(algorithm_.targets().count);
     for (std::vector<Lanes>& batches :
          deal_into_cohorts(models_, codes_.segments, algorithm_, peers_ != nullptr)) {
@@ -109,7 +114,8 @@ class Boosting::State {
 
   double longest_loop() const {
     const auto rows = static_cast<double>(codes_.rows);
-    const auto features = static_cast<double>(rows_.bins.size());
+    const double features =
+        static_cast<double>(codes_.bytes(rows_.bins.size())) / std::max(rows, 1.0);
     if (any_grows_trees(models_)) return rows * (5.0 + features);  // for the sums of all leaves
     std::size_t width = 1;
     for (const Cohort& cohort : cohorts_) {
