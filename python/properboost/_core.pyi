@@ -193,7 +193,7 @@ def find_spans(
 class SparseTable(metaclass=_Bound):
     """Columns of numbers with entries of some rows, 0 in all others.
 
-    Column j has the entries starts[j] to starts[j + 1], whose rows ascend.  All arrays are borrowed.
+    Column j has the entries starts[j] to starts[j + 1], whose rows ascend.  Arrays are borrowed.
     """
 
     def __init__(

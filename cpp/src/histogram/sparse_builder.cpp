@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -15,8 +16,8 @@ namespace {
 constexpr std::size_t kTogether = 512;  // rows whose numbers are gathered, at most
 constexpr std::size_t kNumbers = 4'096;
 
-// One number less others, cell by cell: those of a lane lie `lanes` apart.
-void subtract(const std::int64_t* all, std::size_t lanes, std::size_t width, std::size_t common,
+// Sets the cells of the common code: all rows less those of the other codes, lane by lane.
+void set_rest(const std::int64_t* all, std::size_t lanes, std::size_t width, std::size_t common,
               std::int64_t* cells) {
   std::int64_t* const to = cells + common * lanes;
   std::copy_n(all, lanes, to);
@@ -120,9 +121,13 @@ void SparseBuilder::add_entries(const CodeEntries& entries, const Numbers& numbe
     const std::size_t n = std::min(together, entries.size - first);
     const std::int32_t* const rows = entries.rows + first;
     const auto gather = [&](const float* from, float* to) {
-      for (std::size_t i = 0; i < n; ++i, to += lanes_) {
-        std::copy_n(from + static_cast<std::size_t>(rows[i]) * lanes_, lanes_, to);
-      }
+      visit_width(lanes_, [&](auto width) {
+        constexpr std::size_t kLanes = width;
+        for (std::size_t i = 0; i < n; ++i) {
+          std::memcpy(to + i * kLanes, from + static_cast<std::size_t>(rows[i]) * kLanes,
+                      kLanes * sizeof(float));
+        }
+      });
     };
     gather(numbers.weight, weight.data());
     if (has_curvature_) gather(numbers.curvature, curvature.data());
@@ -140,10 +145,10 @@ void SparseBuilder::add_entries(const CodeEntries& entries, const Numbers& numbe
 void SparseBuilder::set_common(std::size_t f, Histogram& histogram) {
   const auto width = static_cast<std::size_t>(bins_[f].width());
   const std::size_t common = codes_.sparse.common[f];
-  subtract(all_.positive(0), lanes_, width, common, histogram.positive(f));
-  subtract(all_.negative(0), lanes_, width, common, histogram.negative(f));
+  set_rest(all_.positive(0), lanes_, width, common, histogram.positive(f));
+  set_rest(all_.negative(0), lanes_, width, common, histogram.negative(f));
   if (has_curvature_) {
-    subtract(all_.curvature(0), lanes_, width, common, histogram.curvature(f));
+    set_rest(all_.curvature(0), lanes_, width, common, histogram.curvature(f));
   }
 }
 

@@ -314,41 +314,38 @@ class Binning:
         tables: NDArray[np.float64],
         pairs: Sequence[_core.Pair],
         n_threads: int,
+        used: Sequence[int],
     ) -> NDArray[np.float64]:
         """Return raw predictions (n_rows, n_models) from look-up tables (n_models, all codes).
 
-        The look-up tables of `pairs` come after those of features.
+        The look-up tables of `pairs` come after those of features.  Features that are not `used`
+        add nothing.
         """
-
-        def predict(rows: Any) -> NDArray[np.float64]:
-            return _core.predict_raw(rows, self.native, tables, pairs, n_threads)
-
-        if not table.has_one_type or pairs:
-            return self._by_rows(table, predict)
-        starts = np.cumsum([0, *(bins.width for bins in self.features)])
-        is_used = np.logical_or.reduceat((tables != 0.0).any(axis=0), starts[:-1])
-        return self._by_rows(table, predict, np.flatnonzero(is_used).tolist())
+        return self._by_rows(
+            table, lambda x: _core.predict_raw(x, self.native, tables, pairs, n_threads), used
+        )
 
     def predict_raw_trees(
-        self, table: InputTable, scores: _core.ForestScores, n_threads: int
+        self, table: InputTable, scores: _core.ForestScores, n_threads: int, used: Sequence[int]
     ) -> NDArray[np.float64]:
-        """Return raw predictions (n_rows, n_models) from trees over these bins."""
-        return self._by_rows(table, lambda x: scores.predict_raw(x, n_threads))
+        """Return raw predictions (n_rows, n_models) from trees that use some of the features."""
+        return self._by_rows(table, lambda x: scores.predict_raw(x, n_threads), used)
 
     def _by_rows(
         self,
         table: InputTable,
         predict: Callable[[Any], NDArray[np.float64]],
-        used: Sequence[int] | None = None,
+        used: Sequence[int],
     ) -> NDArray[np.float64]:
         """Apply `predict` to the rows of `table`, which are converted block by block.
 
-        Only the features in `used` are read, or all; it gets zeros in the place of others.
+        Of a sparse matrix only the features in `used` are read, and the others are zeros.
         """
         whole = self._whole(table)
         if whole is not None:
             return predict(whole)
-        read = range(len(self.features)) if used is None else used
+        # Other tables are read whole, because each of their columns may be refused.
+        read = used if table.has_one_type else range(len(self.features))
         # By rows, not by columns: each row's sum then runs over its features in one order.
         step = max(LEAST_ROWS, COPY_BYTES // (8 * max(1, len(read))))
         parts = []

@@ -74,7 +74,9 @@ class SparseCodes:
         """Return the codes of the rows that are taken; `axis` is 1."""
         return self.take(np.flatnonzero(taken), axis)
 
-    def lay_out(self, features: Sequence[int] | None = None, n_threads: int = 1) -> NDArray[np.uint8]:
+    def lay_out(
+        self, features: Sequence[int] | None = None, n_threads: int = 1
+    ) -> NDArray[np.uint8]:
         """Return the codes of these features, or of all, as an array with a row each."""
         wanted = range(len(self.place)) if features is None else features
         return self.native.lay_out(np.array(wanted, dtype=np.int64), n_threads)
