@@ -37,13 +37,19 @@ std::size_t Codes::bytes(std::size_t features) const noexcept {
 }
 
 void lay_out(const Codes& codes, std::size_t f, std::uint8_t* out) {
+  lay_out(codes, f, 0, codes.rows, out);
+}
+void lay_out(const Codes& codes, std::size_t f, std::size_t begin, std::size_t end,
+             std::uint8_t* out) {
   if (!codes.is_sparse(f)) {
-    std::copy_n(codes.feature(f), codes.rows, out);
+    std::copy_n(codes.feature(f) + begin, end - begin, out);
     return;
   }
-  std::fill_n(out, codes.rows, codes.sparse.common[f]);
-  const CodeEntries entries = codes.entries(f);
-  for (std::size_t i = 0; i < entries.size; ++i) out[entries.rows[i]] = entries.codes[i];
+  std::fill_n(out, end - begin, codes.sparse.common[f]);
+  const CodeEntries entries = codes.entries(f, begin, end);
+  for (std::size_t k = 0; k < entries.size; ++k) {
+    out[static_cast<std::size_t>(entries.rows[k]) - begin] = entries.codes[k];
+  }
 }
 
 const std::uint8_t* WholeFeature::of(const Codes& codes, std::size_t f) {

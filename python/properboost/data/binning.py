@@ -15,8 +15,7 @@ from properboost.cached import cached_property
 from properboost.data.entries import ROWS, find_entries
 from properboost.data.identifiers import count_codes, describe_identifiers
 from properboost.data.refusals import ColumnError, refuse_together
-from properboost.data.sparse_codes import AnyCodes, SparseCodes, keep_sparse
-from properboost.data.table import CategoricalColumn, Category, InputTable, SparseColumns
+from properboost.data.table import CategoricalColumn, Category, InputTable
 from properboost.notices import warn
 
 __all__ = [
@@ -247,9 +246,9 @@ class Binning:
         whole = self._whole(table)
         if whole is not None:
             return self.native.encode(whole, order, n_threads)
-        return self._encode_columns(table, range(len(self.features)), order, n_threads)
+        return self.encode_columns(table, range(len(self.features)), order, n_threads)
 
-    def _encode_columns(
+    def encode_columns(
         self,
         table: InputTable,
         features: Sequence[int],
@@ -269,44 +268,6 @@ class Binning:
                 codes[first : first + len(group)] = bins.encode(columns, order, n_threads)
                 first += len(group)
         return codes
-
-    def encode_for_training(
-        self, table: InputTable, order: NDArray[np.int64], n_threads: int
-    ) -> AnyCodes:
-        """Return what `encode` does; of a sparse matrix, features with few entries are sparse."""
-        if table.entries is None:
-            return self.encode(table, order, n_threads)
-        is_numeric = np.array([isinstance(bins, NumericBins) for bins in self.features])
-        counts = np.diff(table.entries.starts)
-        sparse = np.flatnonzero(is_numeric & keep_sparse(counts, table.n_rows))
-        dense = np.setdiff1d(np.arange(len(self.features)), sparse)
-        if not len(sparse):
-            return self.encode(table, order, n_threads)
-        place = np.full(len(self.features), -1)
-        place[dense] = np.arange(len(dense))
-        codes = self._encode_entries(table.entries, table.n_rows, sparse, n_threads)
-        starts = np.zeros(len(self.features) + 1, dtype=np.int64)
-        starts[sparse + 1] = np.diff(codes.starts)
-        common = np.zeros(len(self.features), dtype=np.uint8)
-        common[sparse] = codes.common
-        whole = replace(codes, place=place, starts=np.cumsum(starts), common=common)
-        of_dense = self._encode_columns(table, dense.tolist(), order, n_threads)
-        return replace(whole.take(order, axis=1), dense=of_dense)
-
-    def _encode_entries(
-        self, entries: SparseColumns, n_rows: int, features: NDArray[np.int64], n_threads: int
-    ) -> SparseCodes:
-        """Return the codes of numeric features by their entries, in the order of the table."""
-        part = entries.part(features)
-        table = _core.SparseTable(n_rows, part.starts, part.rows, part.values)
-        bins = _core.Bins([self.features[j].native for j in features.tolist()])
-        codes, common = table.encode(bins, n_threads)
-        differ = codes != np.repeat(common, np.diff(part.starts))
-        starts = np.concatenate([[0], np.cumsum(differ)])[part.starts]
-        nothing = np.empty((0, n_rows), dtype=np.uint8)
-        return SparseCodes(
-            nothing, np.full(len(features), -1), starts, part.rows[differ], codes[differ], common
-        )
 
     def predict_raw(
         self,

@@ -1,7 +1,7 @@
 """Codes of sparse matrices: features in which most rows have one code hold the other rows only."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.cached import cached_property
+from properboost.data.binning import Binning, NumericBins
+from properboost.data.table import InputTable, SparseColumns
 
-__all__ = ["AnyCodes", "SparseCodes", "keep_sparse", "to_native"]
+__all__ = ["AnyCodes", "SparseCodes", "encode_for_training", "to_native"]
 
 LEAST_ROWS_PER_ENTRY = 8
 """A feature is sparse if it has at most one entry in so many rows.
@@ -107,6 +109,50 @@ def to_native(codes: AnyCodes) -> NDArray[np.uint8] | _core.SparseCodes:
     return codes.native if isinstance(codes, SparseCodes) else codes
 
 
-def keep_sparse(counts: NDArray[np.integer[Any]], n_rows: int) -> NDArray[np.bool_]:
-    """Return which features are kept sparse, by the number of their entries."""
-    return counts * LEAST_ROWS_PER_ENTRY <= n_rows
+def encode_for_training(
+    binning: Binning, table: InputTable, order: NDArray[np.int64], n_threads: int
+) -> AnyCodes:
+    """Return the codes of the rows of `table`, in that `order`.
+
+    Numeric features of a sparse matrix are sparse if they have few entries.
+    """
+    entries = table.entries
+    if entries is None:
+        return binning.encode(table, order, n_threads)
+    is_numeric = [isinstance(bins, NumericBins) for bins in binning.features]
+    are_few = np.diff(entries.starts) * LEAST_ROWS_PER_ENTRY <= table.n_rows
+    is_sparse = np.array(is_numeric) & are_few
+    if not is_sparse.any():
+        return binning.encode(table, order, n_threads)
+    sparse, dense = np.flatnonzero(is_sparse), np.flatnonzero(~is_sparse)
+    counts, rows, codes, common = _encode_entries(binning, entries, sparse, table.n_rows, n_threads)
+    starts = np.zeros(len(is_sparse) + 1, dtype=np.int64)
+    starts[sparse + 1] = counts
+    place = np.where(is_sparse, -1, np.cumsum(~is_sparse) - 1)
+    whole = SparseCodes(
+        np.empty((0, table.n_rows), dtype=np.uint8), place, np.cumsum(starts), rows, codes, common
+    )
+    of_dense = binning.encode_columns(table, dense.tolist(), order, n_threads)
+    return replace(whole.take(order, axis=1), dense=of_dense)
+
+
+def _encode_entries(
+    binning: Binning,
+    entries: SparseColumns,
+    features: NDArray[np.int64],
+    n_rows: int,
+    n_threads: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8], NDArray[np.uint8]]:
+    """Return the entries of some features whose code is not that of 0: their rows and codes.
+
+    Before them it returns their number in each of these features, after them the code of 0 in all.
+    """
+    part = entries.part(features)
+    bins = _core.Bins([binning.features[j].native for j in features.tolist()])
+    table = _core.SparseTable(n_rows, part.starts, part.rows, part.values)
+    codes, of_zero = table.encode(bins, n_threads)
+    differ = codes != np.repeat(of_zero, np.diff(part.starts))
+    counts = np.diff(np.concatenate([[0], np.cumsum(differ)])[part.starts])
+    common = np.zeros(len(binning.features), dtype=np.uint8)
+    common[features] = of_zero
+    return counts, part.rows[differ], codes[differ], common

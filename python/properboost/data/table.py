@@ -54,7 +54,9 @@ class SparseColumns:
     values: Column
 
     def part(self, columns: Sequence[int] | NDArray[np.int64]) -> "SparseColumns":
-        """Return the entries of some columns."""
+        """Return the entries of some columns, in ascending order."""
+        if len(columns) == len(self.starts) - 1:
+            return self
         counts = np.diff(self.starts)[columns]
         starts = np.cumsum([0, *counts], dtype=np.int64)
         shift = np.repeat(self.starts[:-1][columns] - starts[:-1], counts)

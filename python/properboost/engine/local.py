@@ -12,7 +12,12 @@ from properboost.cached import cached_property
 from properboost.data.binning import Binning, count_numeric_bins, find_bins
 from properboost.data.frames import find_categorical, find_texts, take_rows
 from properboost.data.labels import Rows, SortedRows
-from properboost.data.sparse_codes import AnyCodes, SparseCodes, to_native
+from properboost.data.sparse_codes import (
+    AnyCodes,
+    SparseCodes,
+    encode_for_training,
+    to_native,
+)
 from properboost.data.table import InputTable
 from properboost.engine.available_memory import require_memory
 from properboost.engine.learners import find_directions, make_learner
@@ -29,7 +34,7 @@ from properboost.models.interactions import PairBins
 from properboost.models.term_grid import TermGrid, weigh_cells
 from properboost.parameters import checks
 from properboost.parameters.boosting import BoostingOptions
-from properboost.parameters.learners import Rule, Tree
+from properboost.parameters.learners import Tree
 from properboost.parameters.rows import BinningOptions
 from properboost.parameters.voting import VotingOptions
 
@@ -75,7 +80,7 @@ class TableSource(RowSource):
         if binning is None:
             binning = self.find_binning(options, rows)
         n_threads = described["n_threads"]
-        codes = binning.encode_for_training(self.table, order.order, n_threads)
+        codes = encode_for_training(binning, self.table, order.order, n_threads)
         if with_means and not binning.has_means:
             binning = binning.with_means(self.table, order.order, described["weight"], n_threads)
         return LocalRows(**described, binning=binning, names=self.names, codes=codes)
@@ -199,7 +204,10 @@ class LocalRows(TrainingRows):
         if not isinstance(self.codes, SparseCodes):
             return self.codes
         n_features, n_rows = self.codes.shape
-        require_memory(n_features * n_rows, "a table as weak learner, fewer features or fewer rows")
+        require_memory(
+            n_features * n_rows,
+            "a weak learner that takes sparse codes, fewer features or fewer rows",
+        )
         return self.codes.lay_out(n_threads=self.n_threads)
 
     def as_dense(self) -> Self:
@@ -274,9 +282,8 @@ class LocalRows(TrainingRows):
                 models.losses, models.options, models.roles, strict=True
             )
         ]
-        is_grown = any(isinstance(o.weak_learner, Tree | Rule) for o in models.options)
         rows = _core.Rows(
-            self.dense_codes if is_grown else to_native(self.codes),
+            self._find_codes(models),
             self.bins,
             self.segments,
             weight=self.weight,
@@ -298,6 +305,16 @@ class LocalRows(TrainingRows):
         if models.n_repeated:
             boosting.repeat([rounds.to_native() for rounds in models.earlier], models.n_repeated)
         return LocalBooster(boosting)
+
+    def _find_codes(self, models: ModelSet) -> NDArray[np.uint8] | _core.SparseCodes:
+        """Return the codes for these models, of which few kinds need an array."""
+        learner = models.options[0].weak_learner
+        is_joint = bool(models.joint_loss)
+        if isinstance(learner, Tree) and (
+            learner.linear_leaves or (learner.shares_classes and is_joint)
+        ):
+            return self.dense_codes
+        return to_native(self.codes)
 
     def _make_learner(self, options: BoostingOptions) -> _core.WeakLearner:
         directions = find_directions(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 
 import properboost as pb
@@ -32,6 +33,18 @@ def _types(fit: Fit) -> None:
         np.testing.assert_allclose(fit.raw, other.decision_function(plain), atol=1e-3 * size)
         return
     assert_same(fit.model, other, fit.X, plain)
+
+
+@invariant("a sparse matrix makes the model of the same numbers in a table", share=0.2)
+def _sparse(fit: Fit) -> None:
+    """Most entries are cleared first, so that codes are sparse, too."""
+    if not isinstance(fit.X, np.ndarray) or fit.X.dtype.kind not in "biuf":
+        return
+    X = np.where(fit.rng.random(fit.X.shape) < 0.1, fit.X, fit.X.dtype.type(0))
+    one = fit.try_again(sparse.csr_array(X), fit.y, fit.weight)
+    if one is None:
+        return
+    assert_same(one, fit.again(X, fit.y, fit.weight), sparse.csr_array(X), X)
 
 
 @invariant("names and numbers of features are the table's")

@@ -65,8 +65,11 @@ class WholeFeature {
  private:
   Aligned<std::uint8_t> bytes_;
 };
-// The codes of a feature, dense or sparse, into one byte per row.
+// The codes of a feature, dense or sparse, into one byte per row: of all rows, or from `begin` to
+// `end`.
 void lay_out(const Codes& codes, std::size_t f, std::uint8_t* out);
+void lay_out(const Codes& codes, std::size_t f, std::size_t begin, std::size_t end,
+             std::uint8_t* out);
 
 // The row numbers that random draws use, wherever rows lie: an array, or else the rows' places.
 class RowNumbers {

@@ -41,14 +41,15 @@ class LeafSums {
   }
   // The number of additions for them.
   std::size_t adds(std::size_t node) const {
-    return rows_.place(node).size() * bins_.size() * adder_.per_row();
+    return rows_.place(node).size() * adder_.packed().codes_a_row() * adder_.per_row();
   }
 
   // Whether all features are summed at once.  If most of many sums would have no row, summing one
   // feature at a time takes less memory and no more time.
-  // With peers they always are: all must reduce the same sums.
+  // With peers they always are: all must reduce the same sums.  So are sparse features, of which
+  // one by itself would be laid out first.
   bool at_once(std::size_t node) const {
-    return team_.has_peers() || are_worth_it(size(), adds(node));
+    return team_.has_peers() || codes_.sparse.any() || are_worth_it(size(), adds(node));
   }
   static bool are_worth_it(std::size_t size, std::size_t adds) {
     constexpr std::size_t kFew = std::size_t{1} << 17;
@@ -94,7 +95,8 @@ class LeafSums {
     const std::size_t worthwhile = std::min(n / kRowsForParts, adds(node) / size());
     const std::size_t parts = std::clamp<std::size_t>(worthwhile, 1, team_.size());
     const PackedCodes& packed = adder_.packed();
-    const std::size_t groups = std::clamp<std::size_t>(team_.size() / parts, 1, packed.words());
+    const std::size_t groups =
+        std::clamp<std::size_t>(team_.size() / parts, 1, std::max<std::size_t>(1, packed.words()));
     std::vector<Sums> sums(parts);
     for (Sums& part : sums) part = take();
     memory_.resize(std::max(parts, memory_.size()));
@@ -117,6 +119,9 @@ class LeafSums {
           });
       give_back(std::move(sums[part]));
     }
+    if constexpr (Adder::kTakesEntries) {
+      if (!packed.sparse().empty()) add_entries(place, row, sums[0]);
+    }
     return std::move(sums[0]);
   }
   // Subtracts some from others.
@@ -131,7 +136,8 @@ class LeafSums {
     if (!all.empty()) return all.data() + adder_.per_code() * bins_.offset(f);
     const LeafRows::Place& place = rows_.place(node);
     const std::uint32_t* const row = rows_.rows(node);
-    const std::uint8_t* const code = codes_.feature(f);
+    WholeFeature whole;
+    const std::uint8_t* const code = whole.of(codes_, f);
     const auto width = static_cast<std::size_t>(bins_[f].width());
     memory.assign(adder_.per_code() * width, Unit{});
     for (std::size_t s = 0; s + 1 < place.bounds.size(); ++s) {
@@ -165,6 +171,22 @@ class LeafSums {
     const std::size_t pieces = (size() + kPiece - 1) / kPiece;
     team_.for_each(pieces, 0.5 * static_cast<double>(size()),
                    [&](std::size_t k) { visit(k * kPiece, std::min(size(), (k + 1) * kPiece)); });
+  }
+
+  // The sums of sparse features, of which a thread has some.
+  void add_entries(const LeafRows::Place& place, const std::uint32_t* row, Sums& sums) {
+    const std::size_t tasks = team_.size(), features = bins_.size();
+    const double nanoseconds =
+        4.0 * static_cast<double>(place.size() * adder_.packed().codes_a_row()) +
+        static_cast<double>(size());
+    team_.for_each(tasks, nanoseconds, [&](std::size_t task) {
+      typename Adder::EntryRun run(adder_, {features * task / tasks, features * (task + 1) / tasks},
+                                   sums);
+      for (std::size_t s = 0; s + 1 < place.bounds.size(); ++s) {
+        run.add(row + place.bounds[s], place.bounds[s + 1] - place.bounds[s], s);
+      }
+      run.end();
+    });
   }
 
   Sums take() {
