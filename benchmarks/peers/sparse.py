@@ -109,7 +109,8 @@ def run_child(way: str, folder: Path, threads: int) -> dict[str, float] | None:
     command += ["--folder", str(folder), "--threads", str(threads)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        print(f"{way}: {done.stderr.strip().splitlines()[-1]}")
+        reasons = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+        print(f"{way}: {reasons[-1]}")
         return None
     measured: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     print(way, {name: round(value, 3) for name, value in measured.items()}, flush=True)

@@ -164,23 +164,27 @@ def test_voters_have_dense_codes():
     np.testing.assert_array_equal(fitted.predict(X), same.predict(X))
 
 
-def test_codes_of_a_wide_matrix_are_small(monkeypatch):
+@pytest.mark.parametrize("learner", ["table", "tree"])
+def test_codes_of_a_wide_matrix_are_small(learner, monkeypatch):
     sizes = []
     start = LocalRows.start
 
     def watch(rows, models):
         codes = rows.codes
-        assert isinstance(codes, SparseCodes)
-        arrays = (codes.dense, codes.place, codes.starts, codes.rows, codes.codes, codes.common)
-        sizes.append((sum(array.nbytes for array in arrays), codes.shape))
+        if isinstance(codes, SparseCodes):
+            arrays = (codes.dense, codes.place, codes.starts, codes.rows, codes.codes, codes.common)
+            sizes.append((sum(array.nbytes for array in arrays), codes.shape))
         return start(rows, models)
 
     monkeypatch.setattr(LocalRows, "start", watch)
     rng = np.random.default_rng(0)
     X = sparse.random_array((4000, 3000), density=0.002, rng=rng, format="csr")
     y = (X[:, :40].sum(axis=1) + 0.1 * rng.normal(size=4000) > 0.04).astype(int)
-    model = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
-    assert len(model.history_["round"]) == 10
+    model, same = (
+        pb.ProperBoostClassifier(weak_learner=learner, n_estimators=10).fit(table, y)
+        for table in (X, X.toarray())
+    )
+    np.testing.assert_array_equal(model.predict_proba(X), same.predict_proba(X))
     ((size, shape),) = sizes
     assert shape == (3000, 4000)
     assert size < 0.02 * 3000 * 4000

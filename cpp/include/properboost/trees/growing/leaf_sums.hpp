@@ -85,44 +85,11 @@ class LeafSums {
 
   // Those of this process's rows.
   Sums add_up(std::size_t node) {
-    const LeafRows::Place& place = rows_.place(node);
-    const std::size_t begin = place.bounds.front(), n = place.size();
-    const std::uint32_t* const row = rows_.rows(node);
-    const double nanoseconds =
-        0.4 * static_cast<double>(adds(node)) + 0.5 * static_cast<double>(size());
-    // Rows are summed in parts; the order does not matter for whole numbers.  With few rows the
-    // parts are fewer than threads, which share the features of each then.
-    const std::size_t worthwhile = std::min(n / kRowsForParts, adds(node) / size());
-    const std::size_t parts = std::clamp<std::size_t>(worthwhile, 1, team_.size());
-    const PackedCodes& packed = adder_.packed();
-    const std::size_t groups =
-        std::clamp<std::size_t>(team_.size() / parts, 1, std::max<std::size_t>(1, packed.words()));
-    std::vector<Sums> sums(parts);
-    for (Sums& part : sums) part = take();
-    memory_.resize(std::max(parts, memory_.size()));
-    for (std::size_t part = 0; part < parts; ++part) adder_.prepare(memory_[part], n / parts);
-    team_.for_each(parts * groups, nanoseconds, [&](std::size_t task) {
-      const std::size_t part = task / groups, group = task % groups;
-      const FeatureRange features = packed.part(group, groups);
-      typename Adder::Run run(adder_, features, sums[part], n / parts, memory_[part]);
-      for (std::size_t s = 0; s + 1 < place.bounds.size(); ++s) {
-        const std::size_t from = std::max(place.bounds[s], begin + n * part / parts);
-        const std::size_t end = std::min(place.bounds[s + 1], begin + n * (part + 1) / parts);
-        if (from < end) run.add(row + from, end - from, s);
-      }
-      run.end();
-    });
-    for (std::size_t part = 1; part < parts; ++part) {
-      for_pieces(
-          [to = sums[0].data(), from = sums[part].data()](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) to[i] += from[i];
-          });
-      give_back(std::move(sums[part]));
-    }
+    Sums sums = adder_.packed().features() > 0 ? add_dense(node) : take();
     if constexpr (Adder::kTakesEntries) {
-      if (!packed.sparse().empty()) add_entries(place, row, sums[0]);
+      if (!adder_.packed().sparse().empty()) add_entries(node, sums);
     }
-    return std::move(sums[0]);
+    return sums;
   }
   // Subtracts some from others.
   void subtract(const Sums& less, Sums& sums) const {
@@ -173,8 +140,47 @@ class LeafSums {
                    [&](std::size_t k) { visit(k * kPiece, std::min(size(), (k + 1) * kPiece)); });
   }
 
+  // The sums of dense features; those of sparse ones are not made.
+  Sums add_dense(std::size_t node) {
+    const LeafRows::Place& place = rows_.place(node);
+    const std::size_t begin = place.bounds.front(), n = place.size();
+    const std::uint32_t* const row = rows_.rows(node);
+    const double nanoseconds =
+        0.4 * static_cast<double>(adds(node)) + 0.5 * static_cast<double>(size());
+    // Rows are summed in parts; the order does not matter for whole numbers.  With few rows the
+    // parts are fewer than threads, which share the features of each then.
+    const std::size_t worthwhile = std::min(n / kRowsForParts, adds(node) / size());
+    const std::size_t parts = std::clamp<std::size_t>(worthwhile, 1, team_.size());
+    const PackedCodes& packed = adder_.packed();
+    const std::size_t groups = std::clamp<std::size_t>(team_.size() / parts, 1, packed.words());
+    std::vector<Sums> sums(parts);
+    for (Sums& part : sums) part = take();
+    memory_.resize(std::max(parts, memory_.size()));
+    for (std::size_t part = 0; part < parts; ++part) adder_.prepare(memory_[part], n / parts);
+    team_.for_each(parts * groups, nanoseconds, [&](std::size_t task) {
+      const std::size_t part = task / groups, group = task % groups;
+      const FeatureRange features = packed.part(group, groups);
+      typename Adder::Run run(adder_, features, sums[part], n / parts, memory_[part]);
+      for (std::size_t s = 0; s + 1 < place.bounds.size(); ++s) {
+        const std::size_t from = std::max(place.bounds[s], begin + n * part / parts);
+        const std::size_t end = std::min(place.bounds[s + 1], begin + n * (part + 1) / parts);
+        if (from < end) run.add(row + from, end - from, s);
+      }
+      run.end();
+    });
+    for (std::size_t part = 1; part < parts; ++part) {
+      for_pieces(
+          [to = sums[0].data(), from = sums[part].data()](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) to[i] += from[i];
+          });
+      give_back(std::move(sums[part]));
+    }
+    return std::move(sums[0]);
+  }
   // The sums of sparse features, of which a thread has some.
-  void add_entries(const LeafRows::Place& place, const std::uint32_t* row, Sums& sums) {
+  void add_entries(std::size_t node, Sums& sums) const {
+    const LeafRows::Place& place = rows_.place(node);
+    const std::uint32_t* const row = rows_.rows(node);
     const std::size_t tasks = team_.size(), features = bins_.size();
     const double nanoseconds =
         4.0 * static_cast<double>(place.size() * adder_.packed().codes_a_row()) +
