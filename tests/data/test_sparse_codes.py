@@ -128,6 +128,13 @@ def test_rows_are_taken_as_from_an_array(seed, n):
     np.testing.assert_array_equal(copied.lay_out(), same.take(rows, axis=1))
 
 
+def test_rows_are_cut_into_parts():
+    codes, same = encode_both(make_values(400, 0))
+    parts = [part.lay_out() for part in codes.cut(6 * 150)]
+    assert [part.shape for part in parts] == [(6, 150), (6, 150), (6, 100)]
+    np.testing.assert_array_equal(np.concatenate(parts, axis=1), same)
+
+
 def test_weights_of_codes_are_those_of_the_dense_table():
     X = make_values(400, 0)
     codes, same = encode_both(X)

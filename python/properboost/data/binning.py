@@ -19,6 +19,7 @@ from properboost.data.table import CategoricalColumn, Category, InputTable
 from properboost.notices import warn
 
 __all__ = [
+    "COPY_BYTES",
     "MAX_CATEGORIES",
     "Binning",
     "CategoricalBins",
@@ -300,7 +301,7 @@ class Binning:
     ) -> NDArray[np.float64]:
         """Apply `predict` to the rows of `table`, which are converted block by block.
 
-        Of a sparse matrix only the features in `used` are read, and the others are zeros.
+        Only the features in `used` are read where a table is sparse, and the others are zeros.
         """
         whole = self._whole(table)
         if whole is not None:

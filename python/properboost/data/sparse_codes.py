@@ -1,6 +1,6 @@
 """Codes of sparse matrices: features in which most rows have one code hold the other rows only."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self, TypeAlias
 
@@ -82,6 +82,15 @@ class SparseCodes:
         """Return the codes of these features, or of all, as an array with a row each."""
         wanted = range(len(self.place)) if features is None else features
         return self.native.lay_out(np.array(wanted, dtype=np.int64), n_threads)
+
+    def cut(self, n_cells: int) -> Iterator[Self]:
+        """Yield the codes of neighbouring rows that have at most so many cells, or of one row."""
+        matrix = self._as_matrix()
+        n_features, n_rows = self.shape
+        step = max(1, n_cells // n_features)
+        for begin in range(0, n_rows, step):
+            rows = slice(begin, begin + step)
+            yield self._with(self.dense[:, rows], matrix[rows].tocsc())
 
     def _as_matrix(self) -> Any:
         from scipy.sparse import csc_array

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.cached import cached_property
-from properboost.data.binning import Binning, count_numeric_bins, find_bins
+from properboost.data.binning import COPY_BYTES, Binning, count_numeric_bins, find_bins
 from properboost.data.frames import find_categorical, find_texts, take_rows
 from properboost.data.labels import Rows, SortedRows
 from properboost.data.sparse_codes import (
@@ -89,6 +89,7 @@ class TableSource(RowSource):
         self, binning: Binning, n_threads: int
     ) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
         """Return the places of all rows, and their codes in these bins."""
+        require_memory(self.n_rows * len(binning.features), "fewer rows")
         return np.arange(self.n_rows), binning.encode(self.table, None, n_threads)
 
     def take(self, positions: NDArray[np.int64]) -> Any:
@@ -236,8 +237,11 @@ class LocalRows(TrainingRows):
 
     def add_up(self, ensemble: Ensemble) -> NDArray[np.float64]:
         """Return the raw predictions of an ensemble over these features, (n_rows, n_models)."""
-        codes = ensemble.extend_codes(self.dense_codes, self.n_threads)
-        return ensemble.add_up(codes, self.n_threads)
+        if not isinstance(self.codes, SparseCodes):
+            codes = ensemble.extend_codes(self.codes, self.n_threads)
+            return ensemble.add_up(codes, self.n_threads)
+        parts = (part.lay_out(n_threads=self.n_threads) for part in self.codes.cut(COPY_BYTES))
+        return np.concatenate([replace(self, codes=codes).add_up(ensemble) for codes in parts])
 
     def weigh_groups(self, group_of: NDArray[np.int64], n_groups: int) -> list[CodeWeights]:
         """Return the weight of each code in each group of segments; -1 is no group."""
