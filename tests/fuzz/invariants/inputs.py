@@ -50,7 +50,7 @@ def _sparse(fit: Fit) -> None:
 @invariant("names and numbers of features are the table's")
 def _names(fit: Fit) -> None:
     names = getattr(fit.X, "column_names", getattr(fit.X, "columns", None))
-    assert fit.model.n_features_in_ == (len(fit.X[0]) if names is None else len(names))
+    assert fit.model.n_features_in_ == (np.shape(fit.X)[1] if names is None else len(names))
     named = names is not None and all(isinstance(name, str) for name in names)
     assert named == hasattr(fit.model, "feature_names_in_")
     if named:
