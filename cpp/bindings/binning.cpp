@@ -155,7 +155,7 @@ py::list average(const Bins& bins, const py::object& object,
   return to_list(means);
 }
 
-py::array_t<double> weigh(const Bins& bins, const Array<std::uint8_t>& codes,
+py::array_t<double> weigh(const Bins& bins, const AnyCodes& codes,
                           const Array<std::int64_t>& segments, const Array<std::int64_t>& group_of,
                           std::size_t groups, const std::optional<Array<double>>& weight,
                           int n_threads, const py::object& share) {

@@ -26,7 +26,7 @@ namespace {
 
 // Rows, and the arrays they are borrowed from.
 struct PyRows {
-  Array<std::uint8_t> codes;
+  AnyCodes codes;
   std::shared_ptr<const Bins> bins;
   Codes borrowed;
   std::optional<Array<double>> weight, base;
@@ -51,7 +51,7 @@ struct PyRows {
   }
 };
 
-PyRows make_rows(Array<std::uint8_t> codes, std::shared_ptr<const Bins> bins,
+PyRows make_rows(AnyCodes codes, std::shared_ptr<const Bins> bins,
                  const Array<std::int64_t>& segments, std::optional<Array<double>> weight,
                  std::optional<Array<double>> base, std::optional<Array<std::int64_t>> numbers,
                  const py::object& share, int n_threads) {

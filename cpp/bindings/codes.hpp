@@ -10,6 +10,7 @@
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
 #include "properboost/data/roles.hpp"
+#include "sparse.hpp"
 
 namespace properboost::bindings {
 
@@ -40,6 +41,23 @@ inline Codes borrow_codes(const Array<std::uint8_t>& codes, const Array<std::int
   }
   const auto rows = static_cast<std::size_t>(codes.shape(1));
   return {codes.data(), rows, read_segments(segments, rows)};
+}
+
+// The same of codes of which features may be sparse.
+inline Codes borrow_codes(const AnyCodes& codes, const Array<std::int64_t>& segments,
+                          const Bins& bins, bool may_be_empty = false) {
+  const auto* const sparse = std::get_if<std::shared_ptr<const PySparseCodes>>(&codes);
+  if (sparse == nullptr) {
+    return borrow_codes(std::get<Array<std::uint8_t>>(codes), segments, bins, may_be_empty);
+  }
+  if (!*sparse) throw py::type_error("codes must be codes; got None");
+  Codes borrowed = (*sparse)->borrow();
+  if ((*sparse)->features() != bins.size() || bins.size() == 0 ||
+      (borrowed.rows == 0 && !may_be_empty)) {
+    throw py::value_error("codes must be of rows, and of the features of the bins");
+  }
+  borrowed.segments = read_segments(segments, borrowed.rows);
+  return borrowed;
 }
 
 inline void check_codes(const Codes& codes, const Bins& bins, Team& team) {

@@ -17,6 +17,7 @@ void bind_contrast(py::module_& m);
 void bind_pairs(py::module_& m);
 void bind_rado(py::module_& m);
 void bind_scores(py::module_& m);
+void bind_sparse(py::module_& m);
 void bind_terms(py::module_& m);
 void bind_tree(py::module_& m);
 
@@ -37,4 +38,5 @@ PYBIND11_MODULE(_core, m) {
   bind_terms(m);
   bind_rado(m);
   bind_scores(m);
+  bind_sparse(m);
 }

@@ -1,5 +1,5 @@
 // Boosting small problems of any shape, by any algorithm: the results are finite, or an error
-// explains why not; and they do not depend on threads.
+// explains why not; and they do not depend on threads, nor on which features are sparse.
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -203,8 +203,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::vector<std::size_t> all(models.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
 
-  const auto boost = [&](int threads) -> std::unique_ptr<Boosting> {
-    Rows input{{codes.data(), rows, segments}, bins};
+  const SparseForm sparse(codes, rows, bytes.below(2));
+  const auto boost = [&](int threads, bool is_sparse) -> std::unique_ptr<Boosting> {
+    const Codes dense{codes.data(), rows, segments};
+    Rows input{is_sparse ? sparse.borrow(rows, segments) : dense, bins};
     if (!weights.empty()) input.sample_weight = RowSampleWeights(weights.data());
     if (!base.empty()) input.base = Base{base.data(), 0};
     try {
@@ -217,9 +219,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
       return nullptr;
     }
   };
-  const std::unique_ptr<Boosting> alone = boost(1);
-  const std::unique_ptr<Boosting> shared = boost(3);
+  const std::unique_ptr<Boosting> alone = boost(1, false);
+  const std::unique_ptr<Boosting> shared = boost(3, false);
+  const std::unique_ptr<Boosting> by_entries = boost(2, true);
   require((alone == nullptr) == (shared == nullptr), "errors do not depend on threads");
+  require(alone != nullptr || by_entries == nullptr, "errors do not depend on sparse features");
   if (!alone) return 0;
   for (std::size_t m = 0; m < models.size(); ++m) {
     const FitState& a = alone->state(m);
@@ -234,6 +238,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     for (std::size_t target = 0; target < a.rounds.size(); ++target) {
       check(a.rounds[target], features);
       require(same(a.rounds[target], b.rounds[target]), "rounds do not depend on threads");
+      require(!by_entries || same(a.rounds[target], by_entries->state(m).rounds[target]),
+              "rounds do not depend on which features are sparse");
     }
   }
   return 0;

@@ -6,6 +6,7 @@
 
 #include "bytes.hpp"
 #include "properboost/data/binning.hpp"
+#include "properboost/data/codes.hpp"
 #include "properboost/data/roles.hpp"
 #include "properboost/data/table.hpp"
 
@@ -122,6 +123,38 @@ inline std::vector<std::uint8_t> read_codes(Bytes& bytes, const Bins& bins, std:
   }
   return codes;
 }
+
+// The same codes, with every other feature sparse: its common code is that of the first row.
+struct SparseForm {
+  std::vector<std::uint8_t> dense, codes, common;
+  std::vector<std::int64_t> place, starts{0};
+  std::vector<std::int32_t> rows;
+
+  SparseForm(const std::vector<std::uint8_t>& all, std::size_t n, std::size_t first_sparse) {
+    for (std::size_t f = 0; f * n < all.size(); ++f) {
+      const std::uint8_t* const code = all.data() + f * n;
+      common.push_back(code[0]);
+      if (f % 2 != first_sparse) {
+        place.push_back(static_cast<std::int64_t>(dense.size() / n));
+        dense.insert(dense.end(), code, code + n);
+      } else {
+        place.push_back(-1);
+        for (std::size_t i = 0; i < n; ++i) {
+          if (code[i] == code[0]) continue;
+          rows.push_back(static_cast<std::int32_t>(i));
+          codes.push_back(code[i]);
+        }
+      }
+      starts.push_back(static_cast<std::int64_t>(rows.size()));
+    }
+  }
+  Codes borrow(std::size_t n, const std::vector<std::size_t>& segments) const {
+    return {dense.data(),
+            n,
+            segments,
+            {place.data(), starts.data(), rows.data(), codes.data(), common.data()}};
+  }
+};
 
 inline Bins read_all_bins(Bytes& bytes, std::size_t features) {
   std::vector<FeatureBins> all;

@@ -127,7 +127,7 @@ class Bins(metaclass=_Bound):
         """Return the means of numeric features' bins; `weight` is that of the rows in order."""
     def weigh(
         self,
-        codes: NDArray[np.uint8],
+        codes: NDArray[np.uint8] | SparseCodes,
         segments: NDArray[np.int64],
         group_of: NDArray[np.int64],
         groups: int,
@@ -189,6 +189,51 @@ def find_spans(
 
     Rows of weight 0 are no rows; where none is left, or all are NaN, they are inf and -inf.
     """
+
+class SparseTable(metaclass=_Bound):
+    """Columns of numbers with entries of some rows, 0 in all others.
+
+    Column j has the entries starts[j] to starts[j + 1], whose rows ascend.  Arrays are borrowed.
+    """
+
+    def __init__(
+        self,
+        n_rows: int,
+        starts: NDArray[np.int64],
+        rows: NDArray[np.int32],
+        values: NDArray[np.generic],
+    ) -> None: ...
+    def find_edges_and_spans(
+        self,
+        weight: NDArray[np.float64] | None,
+        max_bins: int,
+        order: NDArray[np.int64],
+        n_threads: int = ...,
+    ) -> tuple[list[NDArray[np.float64]], NDArray[np.float64]]:
+        """Return what find_edges, from the rows of that order, and find_spans do."""
+    def encode(
+        self, bins: Bins, n_threads: int = ...
+    ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """Return the code of each entry, and that of 0 in each column."""
+
+class SparseCodes(metaclass=_Bound):
+    """Codes of features of which some have entries of some rows, and one code in all others.
+
+    Features are in dense, (n_dense, n_rows), at their place; where that is -1, feature j has the
+    entries starts[j] to starts[j + 1], whose rows ascend.  All arrays are borrowed.
+    """
+
+    def __init__(
+        self,
+        dense: NDArray[np.uint8],
+        place: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        rows: NDArray[np.int32],
+        codes: NDArray[np.uint8],
+        common: NDArray[np.uint8],
+    ) -> None: ...
+    def lay_out(self, features: NDArray[np.int64], n_threads: int = ...) -> NDArray[np.uint8]:
+        """Return the codes of some features, (len(features), n_rows)."""
 
 class Rounds(metaclass=_Bound):
     """The rounds of a fit; round t's look-up table is values[offsets[t]:offsets[t + 1]]."""
@@ -326,7 +371,7 @@ class Rows(metaclass=_Bound):
 
     def __init__(
         self,
-        codes: NDArray[np.uint8],
+        codes: NDArray[np.uint8] | SparseCodes,
         bins: Bins,
         segments: NDArray[np.int64],
         *,

@@ -11,6 +11,7 @@ from typing import get_args
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 import properboost as pb
 from properboost import _core
@@ -54,6 +55,14 @@ def make_frame(n, seed, classes=2):
     return frame, (y + (town == 2)) % classes
 
 
+def make_sparse(n, seed):
+    """Return columns of few entries beside one of many, as a sparse matrix."""
+    X, y = make_numbers(n, 8, seed)
+    for j in (1, 3, 4, 5, 6, 7):
+        X[draw(n, 1000 * seed + j) < 0.9, j] = 0.0
+    return sparse.csr_array(X), y
+
+
 SMALL = make_frame(700, 1)
 CLASSES = make_frame(1500, 2, classes=3)
 LARGE = make_numbers(70_000, 5, 3)
@@ -61,6 +70,8 @@ LARGE[0].flags.writeable = LARGE[1].flags.writeable = False
 WEIGHT = 0.5 + draw(700, 4)
 CLASSES_WEIGHT = 0.5 + draw(1500, 6)
 LARGE_WEIGHT = 0.5 + draw(70_000, 5)
+SPARSE = make_sparse(6_000, 8)
+SPARSE_WEIGHT = 0.5 + draw(6_000, 9)
 LARGE_CLASSES = make_numbers(70_000, 3, 7, classes=3)
 
 
@@ -196,6 +207,9 @@ def list_cases():
     add("rule, screens", P(weak_learner="rule", **screens), SMALL, WEIGHT)
     add("screens, classes", P(**screens, **learners["cells"]), CLASSES, CLASSES_WEIGHT)
     add("screens, large", P(n_estimators=6, screening=2000), LARGE, LARGE_WEIGHT)
+    for learner in ("table", "stump", "tree", "rule"):
+        model = P(weak_learner=learner, response="newton", n_estimators=6)
+        add(f"sparse, {learner}", model, SPARSE, SPARSE_WEIGHT)
     for name, rows in (("two", SMALL), ("several", CLASSES)):  # these fits go on beyond 100 rounds
         add(f"enough rounds, {name} classes", P(gain=8.0, max_bins=5), rows)
     model = P(weak_learner="tree", monotonic_cst={"a": 1, "c": -1}, **few)

@@ -211,7 +211,7 @@ def test_batches_change_nothing(mixed, monkeypatch):
             *edges,
             b.encode(table, order, 1),
             b.encode(table, None, 2),
-            b.predict_raw(table, wide, (), 1),
+            b.predict_raw(table, wide, (), 1, range(len(bins))),
         ]
 
     at_once = everything()

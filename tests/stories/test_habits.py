@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 from sklearn.model_selection import GridSearchCV
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
@@ -64,6 +64,12 @@ def test_i_count_words():
     texts = ["a ship at sea", "the sea and a boat", "a car on a road", "the road to town"] * 30
     model = make_pipeline(CountVectorizer(), pb.ProperBoostClassifier())
     assert model.fit(texts, [0, 0, 1, 1] * 30).predict(["sea", "road"]).tolist() == [0, 1]
+
+
+def test_i_hash_words_into_many_columns():
+    texts = [f"{word} {k}" for k in range(200) for word in ("ship sea", "car road")]
+    model = make_pipeline(HashingVectorizer(n_features=2**14), pb.ProperBoostClassifier())
+    assert model.fit(texts, [0, 1] * 200).predict(["the ship", "my car"]).tolist() == [0, 1]
 
 
 def test_a_row_has_several_labels(cancer):

@@ -1,6 +1,7 @@
 #include "properboost/data/binning.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -10,6 +11,7 @@
 #include "properboost/core/parallel.hpp"
 #include "properboost/data/edge_search.hpp"
 #include "properboost/data/encode_tile.hpp"
+#include "properboost/data/sparse_table.hpp"
 #include "properboost/data/table.hpp"
 #include "properboost/data/tiles.hpp"
 
@@ -127,6 +129,27 @@ void Bins::encode(const Table& table, RowOrder order, std::size_t n, std::uint8_
       encode_tile(*this, table, block, order, rows,
                   [&](std::size_t w) { return codes + block.wanted[w] * n + rows.begin; });
     }
+  });
+}
+
+void Bins::encode(const SparseTable& table, std::uint8_t* codes, std::uint8_t* of_zero,
+                  Team& team) const {
+  constexpr std::size_t kTogether = 512;
+  const double nanoseconds = 3.0 * static_cast<double>(table.entries() + size());
+  team.for_each(size(), nanoseconds, [&](std::size_t f) {
+    const double zero = 0.0;
+    features_[f].encode(&zero, 1, of_zero + f);
+    visit(table.values.type, [&](auto type) {
+      using T = decltype(type);
+      std::array<ValueOf<T>, kTogether> x;
+      const auto end = static_cast<std::size_t>(table.starts[f + 1]);
+      for (auto first = static_cast<std::size_t>(table.starts[f]); first < end;) {
+        const std::size_t n = std::min(kTogether, end - first);
+        for (std::size_t i = 0; i < n; ++i) x[i] = value_at<T>(table, first + i);
+        features_[f].encode(x.data(), n, codes + first);
+        first += n;
+      }
+    });
   });
 }
 

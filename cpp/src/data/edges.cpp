@@ -333,6 +333,19 @@ std::vector<double> edges_of(const Key* keys, const std::vector<std::int64_t>& r
   });
 }
 
+// Adds a value that none of the others equals.
+template <class Key>
+void add_value(Distinct<Key>& values, Key key, double weight, bool is_weighted) {
+  const auto at = std::lower_bound(values.key.begin(), values.key.end(), key) - values.key.begin();
+  std::vector<double> weights;
+  for (std::size_t i = 0; i < values.size(); ++i) weights.push_back(values.weight_of(i));
+  weights.insert(weights.begin() + at, weight);
+  values.key.insert(values.key.begin() + at, key);
+  values.before.assign(1, 0.0);
+  for (const double w : weights) values.before.push_back(values.before.back() + w);
+  if (is_weighted) values.weight = std::move(weights);
+}
+
 template <class T>
 using KeyOf = decltype(sort_key(ValueOf<T>{}));
 
@@ -357,15 +370,106 @@ void read_keys(const Table& table, const ColumnBlock& block, const std::vector<s
   }
 }
 
-}  // namespace
+// A sample of the rows of a sparse table.
+struct SparseSample {
+  const SparseTable& table;
+  const std::vector<std::int64_t>& rows;
+  RowSampleWeights weight;
+  double scale;  // of weights
+  std::vector<std::uint8_t> contains;
 
-std::vector<std::vector<double>> find_edges(const Table& table,
-                                            const std::vector<std::int64_t>& rows,
-                                            RowSampleWeights weight, int max_bins, Team& team) {
+  SparseSample(const SparseTable& of, const std::vector<std::int64_t>& sampled, RowSampleWeights w)
+      : table(of),
+        rows(sampled),
+        weight(w),
+        scale(w.all_ones() ? 1.0 : find_scale(sampled, w)),
+        contains(of.rows, 0) {
+    for (const std::int64_t row : rows) contains[static_cast<std::size_t>(row)] = 1;
+  }
+
+  double weight_of(std::int64_t row) const {
+    return weight.all_ones() ? 1.0 : scale * weight.stored(static_cast<std::size_t>(row));
+  }
+  // The weight of the rows that are not among `others`, which ascend; in the order of rows.
+  double weight_without(const std::vector<std::int32_t>& others) const {
+    if (weight.all_ones()) return static_cast<double>(rows.size() - others.size());
+    auto next = others.begin();
+    double sum = 0.0;
+    for (const std::int64_t row : rows) {
+      if (next != others.end() && *next == row) {
+        ++next;
+      } else {
+        sum += weight_of(row);
+      }
+    }
+    return sum;
+  }
+};
+
+// The edges of column f; make(key, row) makes an item.
+template <class T, class Make>
+std::vector<double> edges_of_entries(const SparseSample& sample, std::size_t f, int max_bins,
+                                     const Make& make) {
+  using Key = KeyOf<T>;
+  using Item = decltype(make(Key{}, std::int64_t{}));
+  constexpr bool kWeighted = std::is_same_v<Item, Weighted<Key>>;
+  const Key zero = sort_key(ValueOf<T>{});
+  std::vector<Item> items;
+  std::vector<std::int32_t> others;  // rows whose value is not 0
+  const SparseTable& table = sample.table;
+  const auto end = static_cast<std::size_t>(table.starts[f + 1]);
+  for (auto k = static_cast<std::size_t>(table.starts[f]); k < end; ++k) {
+    const std::int32_t row = table.entry_rows[k];
+    const ValueOf<T> x = value_at<T>(table, k);
+    if (sample.contains[static_cast<std::size_t>(row)] == 0 || x == ValueOf<T>{}) continue;
+    others.push_back(row);
+    if (!std::isnan(x)) items.push_back(make(sort_key(x), row));
+  }
+  Distinct<Key> values = find_distinct(items);
+  if (others.size() < sample.rows.size()) {
+    add_value(values, zero, sample.weight_without(others), kWeighted);
+  }
+  return quantile_edges(std::move(values), max_bins);
+}
+
+void check_max_bins(int max_bins) {
   if (max_bins < 2 || max_bins > kMaxCodes - 1) {
     throw std::invalid_argument("max_bins must be between 2 and 255; got " +
                                 std::to_string(max_bins));
   }
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> find_edges(const SparseTable& table,
+                                            const std::vector<std::int64_t>& rows,
+                                            RowSampleWeights weight, int max_bins, Team& team) {
+  check_max_bins(max_bins);
+  const SparseSample sample(table, rows, weight);
+  const std::size_t read = table.entries() + (weight.all_ones() ? 0 : rows.size() * table.columns);
+  std::vector<std::vector<double>> edges(table.columns);
+  team.for_each(table.columns, 20.0 * static_cast<double>(read), [&](std::size_t f) {
+    visit(table.values.type, [&](auto type) {
+      using T = decltype(type);
+      using Key = KeyOf<T>;
+      if (weight.all_ones()) {
+        edges[f] = edges_of_entries<T>(sample, f, max_bins, [](Key key, std::int64_t /*row*/) {
+          return Unweighted<Key>{key};
+        });
+      } else {
+        edges[f] = edges_of_entries<T>(sample, f, max_bins, [&](Key key, std::int64_t row) {
+          return Weighted<Key>{key, sample.weight_of(row)};
+        });
+      }
+    });
+  });
+  return edges;
+}
+
+std::vector<std::vector<double>> find_edges(const Table& table,
+                                            const std::vector<std::int64_t>& rows,
+                                            RowSampleWeights weight, int max_bins, Team& team) {
+  check_max_bins(max_bins);
   const double scale = weight.all_ones() ? 1.0 : find_scale(rows, weight);
   const std::vector<ColumnBlock> blocks = cut_into_column_blocks(table);
   std::vector<std::vector<double>> edges(table.columns.size());

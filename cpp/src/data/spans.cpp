@@ -102,4 +102,29 @@ std::vector<Span> find_spans(const Table& table, RowSampleWeights weight, Team& 
   return all;
 }
 
+std::vector<Span> find_spans(const SparseTable& table, RowSampleWeights weight, Team& team) {
+  const auto counts = [&](std::size_t i) { return weight.all_ones() || weight.stored(i) > 0.0; };
+  std::size_t rows = 0;  // of positive weight
+  for (std::size_t i = 0; i < table.rows; ++i) rows += counts(i) ? 1 : 0;
+  std::vector<Span> spans(table.columns);
+  team.for_each(table.columns, 2.0 * static_cast<double>(table.entries()), [&](std::size_t f) {
+    Span& span = spans[f];
+    std::size_t n = 0;
+    const auto widen = [&](double x) {  // NaN is neither less nor more
+      span.low = x < span.low ? x : span.low;
+      span.high = x > span.high ? x : span.high;
+    };
+    const auto end = static_cast<std::size_t>(table.starts[f + 1]);
+    for (auto k = static_cast<std::size_t>(table.starts[f]); k < end; ++k) {
+      if (!counts(static_cast<std::size_t>(table.entry_rows[k]))) continue;
+      ++n;
+      visit(table.values.type,
+            [&](auto zero) { widen(static_cast<double>(value_at<decltype(zero)>(table, k))); });
+    }
+    if (n < rows) widen(0.0);
+    span = {span.low + 0.0, span.high + 0.0};
+  });
+  return spans;
+}
+
 }  // namespace properboost

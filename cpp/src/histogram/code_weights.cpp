@@ -8,8 +8,25 @@
 namespace properboost {
 namespace {
 
-double nanoseconds(std::size_t rows, const Bins& bins) {
-  return 0.5 * static_cast<double>(bins.size() * rows);
+double nanoseconds(const Codes& codes, const Bins& bins) {
+  return 0.5 * static_cast<double>(codes.bytes(bins.size()));
+}
+
+// out[code of row i] += term(i), i in [begin, end), for feature f; `all` is the sum of these terms.
+template <class Number, class Term>
+void add_feature(const Codes& codes, std::size_t f, std::size_t begin, std::size_t end, int width,
+                 const Term& term, Number all, Number* out) {
+  if (!codes.is_sparse(f)) {
+    add_by_code(codes.feature(f), begin, end, width, term, out);
+    return;
+  }
+  const CodeEntries entries = codes.entries(f, begin, end);
+  for (std::size_t k = 0; k < entries.size; ++k) {
+    const Number number = term(static_cast<std::size_t>(entries.rows[k]));
+    out[entries.codes[k]] += number;
+    all -= number;
+  }
+  out[codes.sparse.common[f]] += all;
 }
 
 }  // namespace
@@ -37,16 +54,25 @@ std::vector<double> weigh_codes(const Codes& codes, const Bins& bins,
   for (const ExactSum& total : totals) units.emplace_back(total.value());
   const std::size_t width = bins.total_width();
   std::vector<std::int64_t> sums(groups * width, 0);
-  team.for_each(bins.size(), nanoseconds(codes.rows, bins), [&](std::size_t f) {
+  // The whole weights of rows that are visited together, in the same order; sparse features need
+  // them.
+  std::vector<std::int64_t> all;
+  for_segments([&](std::size_t group, std::size_t begin, std::size_t end) {
+    std::int64_t& sum = all.emplace_back(0);
+    if (!codes.sparse.any()) return;
+    for (std::size_t i = begin; i < end; ++i) sum += units[group].round(weight[i]);
+  });
+  team.for_each(bins.size(), nanoseconds(codes, bins), [&](std::size_t f) {
+    auto sum = all.begin();
     for_segments([&](std::size_t group, std::size_t begin, std::size_t end) {
       std::int64_t* const group_sums = sums.data() + group * width + bins.offset(f);
+      const auto add = [&](const auto& term) {
+        add_feature(codes, f, begin, end, bins[f].width(), term, *sum++, group_sums);
+      };
       if (weight.all_ones()) {
-        const std::int64_t one = units[group].round(1.0);
-        const auto count = [one](std::size_t) { return one; };
-        add_by_code(codes.feature(f), begin, end, bins[f].width(), count, group_sums);
+        add([one = units[group].round(1.0)](std::size_t) { return one; });
       } else {
-        const auto weigh = [&](std::size_t i) { return units[group].round(weight.stored(i)); };
-        add_by_code(codes.feature(f), begin, end, bins[f].width(), weigh, group_sums);
+        add([&](std::size_t i) { return units[group].round(weight.stored(i)); });
       }
     });
   });
@@ -60,12 +86,12 @@ std::vector<double> weigh_codes(const Codes& codes, const Bins& bins,
 std::vector<std::size_t> count_codes(const Codes& codes, const Bins& bins, Team& team) {
   const std::size_t segments = codes.segments.size() - 1;
   std::vector<std::size_t> counts(segments * bins.total_width(), 0);
-  team.for_each(bins.size(), nanoseconds(codes.rows, bins), [&](std::size_t f) {
+  team.for_each(bins.size(), nanoseconds(codes, bins), [&](std::size_t f) {
     for (std::size_t s = 0; s < segments; ++s) {
-      add_by_code(
-          codes.feature(f), codes.segments[s], codes.segments[s + 1], bins[f].width(),
-          [](std::size_t) { return std::size_t{1}; },
-          counts.data() + s * bins.total_width() + bins.offset(f));
+      const std::size_t begin = codes.segments[s], end = codes.segments[s + 1];
+      add_feature(
+          codes, f, begin, end, bins[f].width(), [](std::size_t) { return std::size_t{1}; },
+          end - begin, counts.data() + s * bins.total_width() + bins.offset(f));
     }
   });
   return counts;

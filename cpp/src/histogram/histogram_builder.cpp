@@ -11,11 +11,12 @@
 #include "properboost/histogram/bundles.hpp"
 #include "properboost/histogram/flush_schedule.hpp"
 #include "properboost/histogram/set_filler.hpp"
+#include "properboost/histogram/sparse_builder.hpp"
 
 namespace properboost {
 
-// The state kept between rounds: the sets of bundles, the rows, and the memory of tasks and of the
-// cells of parts of the rows.
+// The state of dense features kept between rounds: the sets of bundles, the rows, and the memory of
+// tasks and of the cells of parts of the rows.
 class HistogramBuilder::State {
  public:
   State(const TrainingRows& rows, const std::vector<AccumulationBlock>& blocks,
@@ -41,7 +42,6 @@ class HistogramBuilder::State {
   // added in order.
   void fill(const float* weight, const float* curvature, const LaneUnits& units,
             Histogram& histogram, Team& team) {
-    histogram.set_units(units);
     const double nanoseconds =
         (0.3 + 0.06 * static_cast<double>(lanes_)) * static_cast<double>(adds_);
     // To fill once, a schedule would take longer than it saves.
@@ -161,17 +161,27 @@ class HistogramBuilder::State {
 
 HistogramBuilder::HistogramBuilder(const TrainingRows& rows,
                                    const std::vector<AccumulationBlock>& blocks,
-                                   std::vector<std::size_t> features,
+                                   const std::vector<std::size_t>& features,
                                    const std::vector<double>& crowding, std::size_t lanes,
-                                   bool has_curvature, std::shared_ptr<HistogramMemory> memory)
-    : state_(std::make_unique<State>(rows, blocks, std::move(features), crowding, lanes,
-                                     has_curvature, std::move(memory))) {}
+                                   bool has_curvature, std::shared_ptr<HistogramMemory> memory) {
+  std::vector<std::size_t> dense, sparse;
+  for (const std::size_t f : features) (rows.codes.is_sparse(f) ? sparse : dense).push_back(f);
+  if (!sparse.empty()) {
+    sparse_ =
+        std::make_unique<SparseBuilder>(rows, blocks, std::move(sparse), lanes, has_curvature);
+  }
+  if (dense.empty()) return;
+  dense_ = std::make_unique<State>(rows, blocks, std::move(dense), crowding, lanes, has_curvature,
+                                   std::move(memory));
+}
 HistogramBuilder::HistogramBuilder(HistogramBuilder&&) noexcept = default;
 HistogramBuilder::~HistogramBuilder() = default;
 
 void HistogramBuilder::fill(const float* weight, const float* curvature, const LaneUnits& units,
                             Histogram& histogram, Team& team) {
-  state_->fill(weight, curvature, units, histogram, team);
+  histogram.set_units(units);
+  if (dense_) dense_->fill(weight, curvature, units, histogram, team);
+  if (sparse_) sparse_->fill(weight, curvature, units, histogram, team);
 }
 
 }  // namespace properboost

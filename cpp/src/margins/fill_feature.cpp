@@ -20,8 +20,7 @@ void fill_feature(const CellsOfFeature& cells, const FeatureRows& rows, double n
                              rows.units, memory.data() + g * bytes);
     const AddStrip add = [&, &group = *sums[g]](const float* weights, const float* curvatures,
                                                 std::size_t begin, std::size_t n) {
-      group.add(weights, curvatures, sample_weight.from(begin), rows.rows.codes.feature(f) + begin,
-                n);
+      group.add(weights, curvatures, sample_weight.from(begin), cells.codes + begin, n);
     };
     for (std::size_t c = rows.groups[g].first; c < rows.groups[g].end; ++c) {
       sums[g]->set_roles(rows.roles[rows.blocks[c].segment]);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -92,7 +93,8 @@ class FeaturePlanner final : public Planner {
         in_turn_(at_.algorithm.selection().in_turn()),
         allows_for_chance_(at_.algorithm.selection().allows_for_chance() &&
                            at_.algorithm.response().sees_every_difference()),
-        search_(at_, learners, find_all_directions(learners)) {
+        search_(at_, learners, find_all_directions(learners)),
+        chosen_(learners.size()) {
     bool counts_rows = allows_for_chance_;
     for (const FeatureLearner* const learner : learners) {
       counts_rows |= learner->counts_rows() && at_.algorithm.response().sees_every_difference();
@@ -122,7 +124,8 @@ class FeaturePlanner final : public Planner {
       return request;
     }
     const std::size_t features = at_.rows.bins.size();
-    request.cells.emplace(CellsOfFeature{search_.histogram(), t % features});
+    request.cells.emplace(
+        CellsOfFeature{search_.histogram(), t % features, next_.of(at_.rows.codes, t % features)});
     at_.rows.codes.read_ahead((t + 1) % features);  // codes may lie in a file
     request.keeps_weights = effective_.has_value();
     return request;
@@ -149,6 +152,7 @@ class FeaturePlanner final : public Planner {
     } else {
       team.for_each(updates.size(), 8'000.0 * static_cast<double>(updates.size()), plan_lane);
     }
+    share_codes(updates);
     return updates;
   }
 
@@ -196,16 +200,25 @@ class FeaturePlanner final : public Planner {
     return lanes;
   }
 
+  // Lanes that move along the same feature have the same codes, by which a pass joins them.
+  static void share_codes(std::vector<RoundUpdate>& updates) {
+    for (RoundUpdate& update : updates) {
+      const auto first = std::find_if(updates.begin(), updates.end(), [&](const RoundUpdate& u) {
+        return u.codes != nullptr && u.feature == update.feature;
+      });
+      if (update.codes != nullptr) update.codes = first->codes;
+    }
+  }
+
   // Plans along the feature that wins the race; nothing moves if there is none.
-  RoundUpdate plan_winner(FeatureRace& race, Team& team) const {
+  RoundUpdate plan_winner(FeatureRace& race, Team& team) {
     const std::optional<FeatureRace::Winner> winner = race.run(team);
     return winner ? plan_chosen(0, winner->feature, winner->rows, team) : RoundUpdate();
   }
 
   // Another candidate may move where the least likely one does not: its categories may be pooled
   // once they are shrunk, or it may only move the wrong way.  If none moves, the first stands.
-  RoundUpdate plan_least_likely(Comparison& lane, std::size_t k, std::size_t first,
-                                Team& team) const {
+  RoundUpdate plan_least_likely(Comparison& lane, std::size_t k, std::size_t first, Team& team) {
     std::optional<RoundUpdate> fallback;
     for (;;) {
       const std::size_t best =
@@ -220,7 +233,7 @@ class FeaturePlanner final : public Planner {
 
   // A feature that may only move the wrong way must not keep others from moving.  If none moves,
   // the cheapest stands.
-  RoundUpdate plan_cheapest(Comparison& lane, std::size_t k, std::size_t first, Team& team) const {
+  RoundUpdate plan_cheapest(Comparison& lane, std::size_t k, std::size_t first, Team& team) {
     std::vector<double>& costs = lane.costs;
     Buffer buffer, other;
     RoundUpdate first_tried;
@@ -247,8 +260,7 @@ class FeaturePlanner final : public Planner {
   }
 
   // The update of a lane along a feature that was chosen for its contrast.
-  RoundUpdate plan_chosen(std::size_t lane, std::size_t f, const EffectiveRows& rows,
-                          Team& team) const {
+  RoundUpdate plan_chosen(std::size_t lane, std::size_t f, const EffectiveRows& rows, Team& team) {
     Buffer buffer, other;
     const FeatureCells cells = search_.cells(f, lane, buffer);
     const FeatureCells seen = cells_for_learner(cells, lane, rows, other);
@@ -264,10 +276,10 @@ class FeaturePlanner final : public Planner {
 
   // The weak learner uses `seen`, which may be shrunk from the feature's cells.
   RoundUpdate plan_table(std::size_t lane, std::size_t f, double cost, const FeatureCells& feature,
-                         const FeatureCells& seen, const EffectiveRows& rows, Team& team) const {
+                         const FeatureCells& seen, const EffectiveRows& rows, Team& team) {
     RoundUpdate update;
     update.feature = static_cast<std::int32_t>(f);
-    update.codes = at_.rows.codes.feature(f);
+    update.codes = chosen_[lane].of(at_.rows.codes, f);
     const Response& response = at_.algorithm.response();
     const Regularizers& r = at_.batch.regularizers[lane];
     const CellOrder order(seen);
@@ -289,6 +301,8 @@ class FeaturePlanner final : public Planner {
   std::optional<EffectiveRowCount> effective_;
   std::unique_ptr<SelectionSums> sums_;
   std::optional<FeatureRace> race_;
+  std::vector<WholeFeature> chosen_;  // by each lane
+  WholeFeature next_;                 // in turn
 };
 
 }  // namespace

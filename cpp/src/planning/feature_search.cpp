@@ -18,10 +18,10 @@ FeatureSearch::FeatureSearch(const RoundContext& context,
                  at_.algorithm.response().needs_curvature()) {}
 
 HistogramBuilder FeatureSearch::make_builder(const std::vector<AccumulationBlock>& blocks,
-                                             std::vector<std::size_t> features) const {
+                                             const std::vector<std::size_t>& features) const {
   return {at_.rows,
           blocks,
-          std::move(features),
+          features,
           at_.batch.crowding,
           at_.batch.margins->lanes(),
           at_.algorithm.response().needs_curvature(),

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -49,6 +50,10 @@ class Boosting::State {
         fit_{rows_,    counts_, packed_,      models_,   algorithm_,
              weights_, states_, keep_rounds_, rows.base, peers_} {
     check_models(models_, algorithm_, codes_.segments, peers_ != nullptr);
+    if (codes_.sparse.any() && needs_dense_codes()) {
+      throw std::invalid_argument(
+          "codes must be dense for votes, trees that classes share and linear leaves");
+    }
     for (FitState& state : states_) state.rounds.resize(algorithm_.targets().count);
     for (std::vector<Lanes>& batches :
          deal_into_cohorts(models_, codes_.segments, algorithm_, peers_ != nullptr)) {
@@ -99,8 +104,7 @@ class Boosting::State {
   Memory memory() const {
     Memory all;
     all.permanent = (codes_.segments.size() - 1) * rows_.bins.total_width() * sizeof(counts_[0]);
-    if (any_grows_trees(models_))
-      all.permanent += PackedCodes::bytes(codes_.rows, rows_.bins.size());
+    if (any_grows_trees(models_)) all.permanent += PackedCodes::bytes(codes_, rows_.bins.size());
     for (const Cohort& cohort : cohorts_) {
       if (!cohort.has_begun()) all.then(cohort.memory());
     }
@@ -109,7 +113,8 @@ class Boosting::State {
 
   double longest_loop() const {
     const auto rows = static_cast<double>(codes_.rows);
-    const auto features = static_cast<double>(rows_.bins.size());
+    const double features =
+        static_cast<double>(codes_.bytes(rows_.bins.size())) / std::max(rows, 1.0);
     if (any_grows_trees(models_)) return rows * (5.0 + features);  // for the sums of all leaves
     std::size_t width = 1;
     for (const Cohort& cohort : cohorts_) {
@@ -173,6 +178,11 @@ class Boosting::State {
       }
     }
   };
+
+  bool needs_dense_codes() const {
+    return !algorithm_.targets().of_segment.empty() || algorithm_.coupling().shares_trees() ||
+           std::any_of(models_.begin(), models_.end(), has_lines);
+  }
 
   // Computes the statistics that depend on the codes alone.
   void prepare(Team& team) {

@@ -21,6 +21,7 @@ namespace {
 struct RepeatedRound {
   const std::uint8_t* codes = nullptr;
   std::vector<double> table;
+  WholeFeature feature;
   Aligned<std::uint8_t> nodes;  // which are the codes, where the round added a tree
   Aligned<float> lines;
 };
@@ -34,7 +35,7 @@ RepeatedRound restore_round(const Rounds& rounds, std::size_t t, const FitContex
   repeated.table.assign(rounds.values.begin() + static_cast<std::ptrdiff_t>(first),
                         rounds.values.begin() + static_cast<std::ptrdiff_t>(end));
   if (rounds.feature[t] != Rounds::kTree) {
-    repeated.codes = codes.feature(static_cast<std::size_t>(rounds.feature[t]));
+    repeated.codes = repeated.feature.of(codes, static_cast<std::size_t>(rounds.feature[t]));
     return repeated;
   }
   repeated.nodes.resize(codes.rows);

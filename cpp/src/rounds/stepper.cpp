@@ -175,9 +175,12 @@ class SolvedSteps final : public Stepper {
       RoundUpdate& update = updates[k];
       if (!update.moves) continue;
       CoefficientSolver& solver = *solvers_[k];
+      // Nodes of trees, and codes that a planner has laid out, are gone after the round.
+      const bool codes_last = update.feature != Rounds::kTree &&
+                              !codes.is_sparse(static_cast<std::size_t>(update.feature));
       const CoefficientSolver::Outcome outcome =
           solver.add(context.states[context.batch.models[k]].rounds[0].feature.size(), update.codes,
-                     update.feature != Rounds::kTree, update.table, progress, team);
+                     codes_last, update.table, progress, team);
       update.separated = outcome.separated;
       update.moves = outcome.moved;
       if (!outcome.moved) continue;

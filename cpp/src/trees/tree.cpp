@@ -128,14 +128,17 @@ void find_nodes(const Tree& tree, const Codes& codes, const Bins* bins, Number* 
     const std::size_t begin = c * kRows, rows = std::min(kRows, n - begin);
     if (n < kRows) {
       for (std::size_t i = 0; i < rows; ++i) {
-        nodes[i] =
-            static_cast<Number>(tree.find_node([&](std::size_t f) { return codes.feature(f)[i]; }));
+        nodes[i] = static_cast<Number>(tree.find_node([&](std::size_t f) {
+          std::uint8_t code = 0;
+          lay_out(codes, f, i, i + 1, &code);
+          return code;
+        }));
       }
       return;
     }
     std::vector<std::uint8_t> tile(std::max<std::size_t>(used.size(), 1) * kRows);
     for (std::size_t k = 0; k < used.size(); ++k) {
-      std::copy_n(codes.feature(used[k]) + begin, rows, tile.data() + k * kRows);
+      lay_out(codes, used[k], begin, begin + rows, tile.data() + k * kRows);
     }
     if (steps) {
       std::array<std::uint32_t, kRows> reached;

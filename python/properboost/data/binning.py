@@ -19,6 +19,7 @@ from properboost.data.table import CategoricalColumn, Category, InputTable
 from properboost.notices import warn
 
 __all__ = [
+    "COPY_BYTES",
     "MAX_CATEGORIES",
     "Binning",
     "CategoricalBins",
@@ -250,15 +251,27 @@ class Binning:
         whole = self._whole(table)
         if whole is not None:
             return self.native.encode(whole, order, n_threads)
+        return self.encode_columns(table, range(len(self.features)), order, n_threads)
+
+    def encode_columns(
+        self,
+        table: InputTable,
+        features: Sequence[int],
+        order: NDArray[np.int64] | None,
+        n_threads: int,
+    ) -> NDArray[np.uint8]:
+        """Return the codes of these features, whose columns are read a few at a time."""
         n_rows = table.n_rows if order is None else len(order)
-        codes = np.empty((len(self.features), n_rows), dtype=np.uint8)
+        codes = np.empty((len(features), n_rows), dtype=np.uint8)
         with self._refuse_together(table):
-            for group in _groups(range(len(self.features)), table.n_rows):
+            first = 0
+            for group in _groups(features, table.n_rows):
                 bins = self.native
                 if len(group) < len(self.features):
                     bins = _core.Bins([self.features[j].native for j in group])
                 columns = [self._column(table, j) for j in group]
-                codes[group[0] : group[-1] + 1] = bins.encode(columns, order, n_threads)
+                codes[first : first + len(group)] = bins.encode(columns, order, n_threads)
+                first += len(group)
         return codes
 
     def predict_raw(
@@ -267,35 +280,47 @@ class Binning:
         tables: NDArray[np.float64],
         pairs: Sequence[_core.Pair],
         n_threads: int,
+        used: Sequence[int],
     ) -> NDArray[np.float64]:
         """Return raw predictions (n_rows, n_models) from look-up tables (n_models, all codes).
 
-        The look-up tables of `pairs` come after those of features.
+        The look-up tables of `pairs` come after those of features.  Features that are not `used`
+        add nothing.
         """
         return self._by_rows(
-            table, lambda x: _core.predict_raw(x, self.native, tables, pairs, n_threads)
+            table, lambda x: _core.predict_raw(x, self.native, tables, pairs, n_threads), used
         )
 
     def predict_raw_trees(
-        self, table: InputTable, scores: _core.ForestScores, n_threads: int
+        self, table: InputTable, scores: _core.ForestScores, n_threads: int, used: Sequence[int]
     ) -> NDArray[np.float64]:
-        """Return raw predictions (n_rows, n_models) from trees over these bins."""
-        return self._by_rows(table, lambda x: scores.predict_raw(x, n_threads))
+        """Return raw predictions (n_rows, n_models) from trees that use some of the features."""
+        return self._by_rows(table, lambda x: scores.predict_raw(x, n_threads), used)
 
     def _by_rows(
-        self, table: InputTable, predict: Callable[[Any], NDArray[np.float64]]
+        self,
+        table: InputTable,
+        predict: Callable[[Any], NDArray[np.float64]],
+        used: Sequence[int],
     ) -> NDArray[np.float64]:
-        """Apply `predict` to the rows of `table`, which are converted block by block."""
+        """Apply `predict` to the rows of `table`, which are converted block by block.
+
+        Only the features in `used` are read where a table is sparse, and the others are zeros.
+        """
         whole = self._whole(table)
         if whole is not None:
             return predict(whole)
+        # Other tables are read whole, because each of their columns may be refused.
+        read = used if table.has_one_type else range(len(self.features))
         # By rows, not by columns: each row's sum then runs over its features in one order.
-        step = max(LEAST_ROWS, COPY_BYTES // (8 * table.n_features))
+        step = max(LEAST_ROWS, COPY_BYTES // (8 * max(1, len(read))))
         parts = []
         for start in range(0, table.n_rows, step):
             rows = table.rows(start, min(start + step, table.n_rows))
+            columns: list[NDArray[np.generic]] = [_zeros(rows.n_rows)] * len(self.features)
             with self._refuse_together(rows):
-                columns = [self._column(rows, j) for j in range(len(self.features))]
+                for j in read:
+                    columns[j] = self._column(rows, j)
             parts.append(predict(columns))
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
@@ -379,6 +404,11 @@ class RestoredTable(InputTable):
         return RestoredTable(self._codes, places, self._features, self.names)
 
 
+def _zeros(n: int) -> NDArray[np.float32]:
+    """Return a column of zeros that takes no memory."""
+    return np.broadcast_to(np.float32(0.0), n)
+
+
 def count_numeric_bins(max_bins: int, rows_per_bin: float | None, n_rows: float) -> int:
     """Return the largest number of bins of a numeric feature: `max_bins`, or fewer for few rows."""
     if rows_per_bin is None:
@@ -434,17 +464,31 @@ def _cut_numbers(
     bins: dict[int, FeatureBins] = {}
     numeric = sorted(set(range(table.n_features)) - set(categorical))
     whole = None if categorical else table.array
-    groups = _groups(numeric, table.n_rows) if whole is None else [numeric]
     sample = _core.RowSample(SAMPLE_SIZE, seed)
     sample.add(table.n_rows, weight)
     rows = sample.rows
+    if table.entries is not None and numeric:
+        part = table.entries.part(numeric) if categorical else table.entries
+        sparse = _core.SparseTable(table.n_rows, part.starts, part.rows, part.values)
+        edges, spans = sparse.find_edges_and_spans(weight, max_numeric, rows, n_threads)
+        return _make_numeric_bins(numeric, edges, spans)
+    groups = _groups(numeric, table.n_rows) if whole is None else [numeric]
     for group in groups:
         columns = [table.numeric(j) for j in group] if whole is None else whole
         edges_of = _core.find_edges(columns, weight, max_numeric, rows, n_threads)
-        spans = _core.find_spans(columns, weight, n_threads).tolist()
-        for j, edges, span in zip(group, edges_of, spans, strict=True):
-            bins[j] = NumericBins(edges, span=(span[0], span[1]))
+        spans = _core.find_spans(columns, weight, n_threads)
+        bins |= _make_numeric_bins(group, edges_of, spans)
     return bins
+
+
+def _make_numeric_bins(
+    features: Sequence[int], edges: Sequence[NDArray[np.float64]], spans: NDArray[np.float64]
+) -> dict[int, FeatureBins]:
+    """Return the bins of numeric features by their edges and spans (n, 2)."""
+    return {
+        j: NumericBins(of_feature, span=(low, high))
+        for j, of_feature, (low, high) in zip(features, edges, spans.tolist(), strict=True)
+    }
 
 
 def _groups(features: Sequence[int], n_rows: int) -> Iterator[Sequence[int]]:

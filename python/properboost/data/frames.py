@@ -24,6 +24,7 @@ from properboost.data.table import (
     Column,
     ColumnKind,
     InputTable,
+    SparseColumns,
     is_plain,
 )
 from properboost.notices import warn
@@ -92,9 +93,23 @@ class _SparseTable(InputTable):
     A column is dense only while it is read, so bins need no dense table of numbers.
     """
 
+    has_one_type = True
+
     @cached_property
     def _by_column(self) -> Any:
-        return self.source.tocsc()
+        columns = self.source.tocsc()
+        columns.sum_duplicates()
+        return columns
+
+    @cached_property
+    def entries(self) -> SparseColumns | None:
+        """The entries of all columns, if the engine reads their type."""
+        values, indices = self._by_column.data, self._by_column.indices
+        is_read = values.dtype.kind in "biuf" and values.dtype.itemsize <= 8
+        if not is_read or self.n_rows > np.iinfo(np.int32).max:
+            return None
+        starts = self._by_column.indptr.astype(np.int64)
+        return SparseColumns(starts, indices.astype(np.int32, copy=False), _as_real(values))
 
     def declares_categorical(self, _: int) -> bool:
         return False
@@ -106,7 +121,10 @@ class _SparseTable(InputTable):
         return factorize(self.values(j), self.label(j))
 
     def values(self, j: int) -> Column:
-        column: Column = self._by_column[:, [j]].toarray()[:, 0]
+        columns = self._by_column
+        entries = slice(columns.indptr[j], columns.indptr[j + 1])
+        column: Column = np.zeros(self.n_rows, dtype=columns.dtype)
+        column[columns.indices[entries]] = columns.data[entries]
         return column
 
     def rows(self, start: int, stop: int) -> "_SparseTable":

@@ -17,6 +17,7 @@ __all__ = [
     "ColumnSubset",
     "InputTable",
     "SoftLabels",
+    "SparseColumns",
     "Spread",
     "is_plain",
 ]
@@ -86,11 +87,36 @@ class SoftLabels:
         return row_of.astype(np.int64, copy=False), codes, self.probability[row_of, of_class]
 
 
+@dataclass(frozen=True, eq=False)
+class SparseColumns:
+    """The entries of the columns of a sparse matrix, which is 0 in other rows.
+
+    Column `j` has the entries from ``starts[j]`` to ``starts[j + 1]``, in the order of their rows.
+    """
+
+    starts: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    values: Column
+
+    def part(self, columns: Sequence[int] | NDArray[np.int64]) -> "SparseColumns":
+        """Return the entries of some columns, in ascending order."""
+        if len(columns) == len(self.starts) - 1:
+            return self
+        counts = np.diff(self.starts)[columns]
+        starts = np.cumsum([0, *counts], dtype=np.int64)
+        shift = np.repeat(self.starts[:-1][columns] - starts[:-1], counts)
+        taken = np.arange(starts[-1]) + shift
+        return SparseColumns(starts, self.rows[taken], self.values[taken])
+
+
 class InputTable(ABC):
     """Rows and columns of any accepted table; `source` is the user's object."""
 
     holds_bins: ClassVar[bool] = False
     """Whether `numeric` returns, for a categorical feature, the bins of its categories."""
+
+    has_one_type: ClassVar[bool] = False
+    """Whether all columns have one type, so that none is refused unless all are."""
 
     def __init__(self, source: Any, names: Sequence[str] | None) -> None:
         self.source = source
@@ -101,6 +127,11 @@ class InputTable(ABC):
     @property
     def array(self) -> Column | None:
         """The whole table as one array of real numbers, where it is one already."""
+        return None
+
+    @property
+    def entries(self) -> SparseColumns | None:
+        """The entries of the columns of a sparse matrix; None of other tables."""
         return None
 
     def label(self, j: int) -> str:

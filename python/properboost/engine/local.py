@@ -9,9 +9,15 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.cached import cached_property
-from properboost.data.binning import Binning, count_numeric_bins, find_bins
+from properboost.data.binning import COPY_BYTES, Binning, count_numeric_bins, find_bins
 from properboost.data.frames import find_categorical, find_texts, take_rows
 from properboost.data.labels import Rows, SortedRows
+from properboost.data.sparse_codes import (
+    AnyCodes,
+    SparseCodes,
+    encode_for_training,
+    to_native,
+)
 from properboost.data.table import InputTable
 from properboost.engine.available_memory import require_memory
 from properboost.engine.learners import find_directions, make_learner
@@ -79,10 +85,10 @@ class TableSource(RowSource):
             binning = binning.with_means(self.table, order.order, described["weight"], n_threads)
         return LocalRows(**described, binning=binning, names=self.names, codes=codes)
 
-    def _encode(self, binning: Binning, order: SortedRows, n_threads: int) -> NDArray[np.uint8]:
+    def _encode(self, binning: Binning, order: SortedRows, n_threads: int) -> AnyCodes:
         """Return the rows in that `order` as codes; a row of several labels is encoded once."""
         if order.row_of is None:
-            return binning.encode(self.table, order.order, n_threads)
+            return encode_for_training(binning, self.table, order.order, n_threads)
         n_codes = len(binning.features) * (len(order.order) + self.n_rows)
         require_memory(n_codes, "fewer rows, or fewer classes of positive probability")
         return binning.encode(self.table, None, n_threads).take(order.order, axis=1)
@@ -91,6 +97,7 @@ class TableSource(RowSource):
         self, binning: Binning, n_threads: int
     ) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
         """Return the places of all rows, and their codes in these bins."""
+        require_memory(self.n_rows * len(binning.features), "fewer rows")
         return np.arange(self.n_rows), binning.encode(self.table, None, n_threads)
 
     def take(self, positions: NDArray[np.int64]) -> Any:
@@ -170,7 +177,7 @@ class Peers:
 class LocalRows(TrainingRows):
     """Training rows whose codes, (n_features or n_pairs, n_rows), are in this process."""
 
-    codes: NDArray[np.uint8]
+    codes: AnyCodes
     peers: Peers | None = None
     """The processes with the other rows, if these are only a part."""
 
@@ -195,11 +202,30 @@ class LocalRows(TrainingRows):
 
     def first_pairs(self, n: int) -> Self:
         """Return the same rows with the codes of the first `n` of these pairs."""
-        return replace(self, codes=self.codes[:n], pairs=(self.pairs or ())[:n])
+        return replace(self, codes=self.dense_codes[:n], pairs=(self.pairs or ())[:n])
+
+    @property
+    def dense_codes(self) -> NDArray[np.uint8]:
+        """The codes as an array, which is made where features are sparse.
+
+        Raises MemoryError if there is less memory than it takes.
+        """
+        if not isinstance(self.codes, SparseCodes):
+            return self.codes
+        n_features, n_rows = self.codes.shape
+        require_memory(
+            n_features * n_rows,
+            "a weak learner that takes sparse codes, fewer features or fewer rows",
+        )
+        return self.codes.lay_out(n_threads=self.n_threads)
+
+    def as_dense(self) -> Self:
+        """Return the same rows with codes in an array."""
+        return replace(self, codes=self.dense_codes)
 
     def of_rows(self, taken: NDArray[np.bool_]) -> Self:
         """Return a part of the rows, in the same order."""
-        codes = np.compress(taken, self.codes, axis=1)
+        codes = self.codes.compress(taken, axis=1)
         return replace(self, codes=codes, **self._part_of(taken))
 
     def of_segments(self, taken: NDArray[np.bool_]) -> Self:
@@ -213,23 +239,42 @@ class LocalRows(TrainingRows):
 
     def gather(self, features: Sequence[int]) -> NDArray[np.uint8]:
         """Return the codes of these features, a row each."""
+        if isinstance(self.codes, SparseCodes):
+            return self.codes.lay_out(features, self.n_threads)
         return self.codes[list(features)]
 
     def add_up(self, ensemble: Ensemble) -> NDArray[np.float64]:
         """Return the raw predictions of an ensemble over these features, (n_rows, n_models)."""
-        return ensemble.add_up(ensemble.extend_codes(self.codes, self.n_threads), self.n_threads)
+        if not isinstance(self.codes, SparseCodes):
+            codes = ensemble.extend_codes(self.codes, self.n_threads)
+            return ensemble.add_up(codes, self.n_threads)
+        parts = (part.lay_out(n_threads=self.n_threads) for part in self.codes.cut(COPY_BYTES))
+        return np.concatenate([replace(self, codes=codes).add_up(ensemble) for codes in parts])
 
     def weigh_groups(self, group_of: NDArray[np.int64], n_groups: int) -> list[CodeWeights]:
         """Return the weight of each code in each group of segments; -1 is no group."""
         share = None if self.peers is None else self.peers.share
         weights = self.bins.weigh(
-            self.codes, self.segments, group_of, n_groups, self.weight, self.n_threads, share
-        )
+            to_native(self.codes), self.segments, group_of, n_groups, self.weight, self.n_threads,
+            share,
+        )  # fmt: skip
         return [self._split(of_group) for of_group in weights]
 
     def weigh_cells(self, grids: Sequence[TermGrid]) -> list[NDArray[np.float64]]:
         """Return the weight of each cell of grids over these features, in the order of cells."""
-        return weigh_cells(grids, self.codes, self.weight, self.n_threads)
+        codes = self.codes
+        if isinstance(codes, SparseCodes):  # one by one, as a grid has few features
+            return [
+                weights
+                for grid in grids
+                for weights in weigh_cells(
+                    [grid.over(range(len(grid.features)))],
+                    self.gather(grid.features),
+                    self.weight,
+                    self.n_threads,
+                )
+            ]
+        return weigh_cells(grids, codes, self.weight, self.n_threads)
 
     def start(self, models: ModelSet) -> LocalBooster:
         """Set up models over these rows.
@@ -250,7 +295,7 @@ class LocalRows(TrainingRows):
             )
         ]
         rows = _core.Rows(
-            self.codes,
+            self._find_codes(models),
             self.bins,
             self.segments,
             weight=self.weight,
@@ -272,6 +317,16 @@ class LocalRows(TrainingRows):
         if models.n_repeated:
             boosting.repeat([rounds.to_native() for rounds in models.earlier], models.n_repeated)
         return LocalBooster(boosting)
+
+    def _find_codes(self, models: ModelSet) -> NDArray[np.uint8] | _core.SparseCodes:
+        """Return the codes for these models, of which few kinds need an array."""
+        learner = models.options[0].weak_learner
+        is_joint = bool(models.joint_loss)
+        if isinstance(learner, Tree) and (
+            learner.linear_leaves or (learner.shares_classes and is_joint)
+        ):
+            return self.dense_codes
+        return to_native(self.codes)
 
     def _make_learner(self, options: BoostingOptions) -> _core.WeakLearner:
         directions = find_directions(
@@ -307,7 +362,15 @@ class LocalRows(TrainingRows):
         )
 
     def _encode_pairs(self, pairs: Sequence[PairBins]) -> NDArray[np.uint8]:
-        return _core.encode_pairs([pair.native for pair in pairs], self.codes, self.n_threads)
+        if not isinstance(self.codes, SparseCodes):
+            return _core.encode_pairs([pair.native for pair in pairs], self.codes, self.n_threads)
+        features = sorted({j for pair in pairs for j in (pair.first, pair.second)})
+        place = {j: k for k, j in enumerate(features)}
+        native = [
+            replace(pair, first=place[pair.first], second=place[pair.second]).native
+            for pair in pairs
+        ]
+        return _core.encode_pairs(native, self.gather(features), self.n_threads)
 
 
 def start_votes(rows: LocalRows, options: VotingOptions, loss: MarginLoss) -> _core.Boosting:
@@ -317,7 +380,7 @@ def start_votes(rows: LocalRows, options: VotingOptions, loss: MarginLoss) -> _c
     for or against each label, and the engine has every row once per label.
     """
     n_classes = len(rows.classes)
-    codes, segments, weight = rows.codes, rows.segments, rows.weight
+    codes, segments, weight = rows.dense_codes, rows.segments, rows.weight
     targets, roles = rows.class_of, np.ones(len(rows.class_of), dtype=np.int8)
     name: Literal["plurality", "labels"] = "plurality"
     if n_classes > 2 and options.multiclass == "one_vs_rest":

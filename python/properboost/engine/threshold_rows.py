@@ -52,7 +52,7 @@ class ThresholdRows(LocalRows):
             The factor of each row's weight in a comparison.
         """
         n_thresholds, n_rows = n_classes - 1, rows.n_rows
-        require_memory((len(rows.codes) + 1) * n_rows * n_thresholds, "fewer rows")
+        require_memory((len(rows.binning.features) + 1) * n_rows * n_thresholds, "fewer rows")
         is_above = class_of_row > np.arange(n_thresholds)[:, None]
         of_rows = np.ones(n_rows) if rows.weight is None else rows.weight
         weights = np.tile(weight * of_rows, n_thresholds)
@@ -70,7 +70,7 @@ class ThresholdRows(LocalRows):
             n_threads=rows.n_threads,
             names=rows.names,
             pairs=None,
-            codes=np.vstack([rows.codes[:, row_of], threshold_of.astype(np.uint8)]),
+            codes=np.vstack([rows.dense_codes[:, row_of], threshold_of.astype(np.uint8)]),
             weight_of_row=weight * n_thresholds,
         )
 

@@ -287,7 +287,7 @@ class ARBoostClassifier(RhoParameters, VotingClassifier):
             training = TableSource(table).encode(
                 read_binning(self, find_rows_per_bin(self)), rows, rows.sort()
             )
-            return self._fit_to(training)
+            return self._fit_to(training.as_dense())
 
     def _fit_to(self, training: LocalRows) -> Self:
         """Fit to rows in bins."""
@@ -335,7 +335,7 @@ def _leave_out_turn(ensemble: Ensemble, training: LocalRows, takes_turns: bool) 
     changed most of the training rows' predictions: it is nearly the negative of the round before.
     """
     predictions: deque[NDArray[np.intp]] = deque(maxlen=2)  # before the last round, and after it
-    for raw in ensemble.follow(training.codes, training.n_threads):
+    for raw in ensemble.follow(training.dense_codes, training.n_threads):
         predictions.append(choose_classes(raw[:, 0] if raw.shape[1] == 1 else raw))
     before, after = (mean(codes != training.class_of_row, training.weight) for codes in predictions)
     is_reversed = (

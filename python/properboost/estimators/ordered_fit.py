@@ -167,7 +167,7 @@ def _plan(
     comparisons = ThresholdRows.compare(rows, class_of_row, n_classes, weigh_comparison(shares))
     loss = find_loss(model, loss, comparisons.rows_of_classes, keeps_gain=False)
     starts = start_thresholds(loss, shares)
-    base = -starts[comparisons.codes[-1], None]
+    base = -starts[comparisons.dense_codes[-1], None]
     plan = plan_fit(model, Link(loss, None, rows.n_threads), 2, base=base)
     return plan, comparisons, starts
 

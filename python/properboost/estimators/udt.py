@@ -168,7 +168,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier, Tr
             training = TableSource(table).encode(options, rows, rows.sort())
             self.tree_ = TreeNodes.from_native(
                 _core.grow_tree(
-                    training.codes,
+                    training.dense_codes,
                     training.binning.native,
                     training.segments,
                     training.signs[0],

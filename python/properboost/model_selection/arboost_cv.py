@@ -155,6 +155,7 @@ class ARBoostClassifierCV(VotingClassifier):
             training = TableSource(table).encode(
                 read_binning(plain, find_rows_per_bin(plain)), rows, order
             )
+            training = training.as_dense()
             models = [clone(plain).set_params(rho=rho) for rho in rhos]
             total = self.n_estimators * len(models) * task.n_splits
             shown = f"best {task.score_name}"
@@ -209,7 +210,7 @@ def _fit_on_splits(
         role = split.role[order.order]
         held_out = HeldOutRows.of(task.rows, order.order[role == TEST])
         train = training.of_rows(role == TRAIN)
-        codes = np.compress(role == TEST, training.codes, axis=1)
+        codes = np.compress(role == TEST, training.dense_codes, axis=1)
         fit = partial(_fit, models, train, codes)
         yield SplitFits(split.index, held_out, links, models[0].n_estimators, fit)
 

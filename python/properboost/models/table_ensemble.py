@@ -76,6 +76,14 @@ class TableEnsemble(Ensemble):
         return np.cumsum([0, *widths])
 
     @cached_property
+    def _used(self) -> list[int]:
+        """The features that rounds look up, alone or in pairs."""
+        terms = np.concatenate([rounds.feature for rounds in self.models])
+        of_pairs = [j for pair in self.pairs for j in (pair.first, pair.second)]
+        alone = terms[terms < len(self.binning.features)].tolist()
+        return sorted({*alone, *of_pairs})
+
+    @cached_property
     def _is_sparse(self) -> bool:
         """Whether all look-up tables side by side have far more entries than all rounds.
 
@@ -197,12 +205,14 @@ class TableEnsemble(Ensemble):
     def _add_rounds(self, table: InputTable, n_threads: int) -> NDArray[np.float64]:
         pairs = [pair.native for pair in self.pairs]
         if not self._is_sparse:
-            return self.binning.predict_raw(table, self.sums, pairs, n_threads)
+            return self.binning.predict_raw(table, self.sums, pairs, n_threads, self._used)
         raw = np.empty((table.n_rows, len(self.models)))
         step = max(1, _MOST_AT_ONCE // int(self.offsets[-1]))
         for m in range(0, len(self.models), step):
             sums = self._add_up(self.models[m : m + step])
-            raw[:, m : m + step] = self.binning.predict_raw(table, sums, pairs, n_threads)
+            raw[:, m : m + step] = self.binning.predict_raw(
+                table, sums, pairs, n_threads, self._used
+            )
         return raw
 
     def contributions(

@@ -181,7 +181,11 @@ class TreeEnsemble(Ensemble):
     # -- rows -------------------------------------------------------------------------------------
 
     def _add_rounds(self, table: InputTable, n_threads: int) -> NDArray[np.float64]:
-        return self.binning.predict_raw_trees(table, self._scores, n_threads)
+        return self.binning.predict_raw_trees(table, self._scores, n_threads, self._used)
+
+    @cached_property
+    def _used(self) -> list[int]:
+        return find_used(self.models)
 
     def contributions(
         self, table: InputTable, n_threads: int, models: Sequence[int], *, by_feature: bool
@@ -207,6 +211,16 @@ class TreeEnsemble(Ensemble):
     def importances(self) -> NDArray[np.float64]:
         """Return each feature's share of the savings of all splits of all trees."""
         return share_savings(self.models, len(self.binning.features))
+
+
+def find_used(models: Sequence[Rounds]) -> list[int]:
+    """Return the features by which trees split, and those in lines of their leaves."""
+    used: set[int] = set()
+    for rounds in models:
+        for nodes in (rounds.trees, rounds.lines):
+            if nodes is not None:
+                used.update(np.unique(nodes.feature).tolist())
+    return sorted(used - {-1})
 
 
 def _make_rounds(axes: Sequence[TableAxis], table: NDArray[np.float64]) -> list[Rounds]:
@@ -236,11 +250,11 @@ class BaggedTrees(BagErrors):
 
     def raw_predictions(self, table: InputTable, n_threads: int) -> list[NDArray[np.float64]]:
         """Return F of every bag, of shape (n_rows, n_models)."""
-        raws = []
+        raws, used = [], find_used(self.models)
         for bag in range(self.n_bags):
             forests = [_select(rounds, bag, self.n_bags).forest() for rounds in self.models]
             scores = _core.ForestScores(self.binning.native, forests)
-            raw = self.binning.predict_raw_trees(table, scores, n_threads)
+            raw = self.binning.predict_raw_trees(table, scores, n_threads, used)
             raws.append(raw + self.bags.intercept(bag, len(self.models)))
         return raws
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy import sparse
 from sklearn.base import clone
 
 import properboost as pb
@@ -35,13 +35,22 @@ def _types(fit: Fit) -> None:
     assert_same(fit.model, other, fit.X, plain)
 
 
+@invariant("a sparse matrix makes the model of the same numbers in a table", share=0.2)
+def _sparse(fit: Fit) -> None:
+    """Most entries are cleared first, so that codes are sparse, too."""
+    if not isinstance(fit.X, np.ndarray) or fit.X.dtype.kind not in "biuf":
+        return
+    X = np.where(fit.rng.random(fit.X.shape) < 0.1, fit.X, fit.X.dtype.type(0))
+    one = fit.try_again(sparse.csr_array(X), fit.y, fit.weight)
+    if one is None:
+        return
+    assert_same(one, fit.again(X, fit.y, fit.weight), sparse.csr_array(X), X)
+
+
 @invariant("names and numbers of features are the table's")
 def _names(fit: Fit) -> None:
     names = getattr(fit.X, "column_names", getattr(fit.X, "columns", None))
-    if names is None:
-        assert fit.model.n_features_in_ == (fit.X.shape[1] if issparse(fit.X) else len(fit.X[0]))
-    else:
-        assert fit.model.n_features_in_ == len(names)
+    assert fit.model.n_features_in_ == (np.shape(fit.X)[1] if names is None else len(names))
     named = names is not None and all(isinstance(name, str) for name in names)
     assert named == hasattr(fit.model, "feature_names_in_")
     if named:

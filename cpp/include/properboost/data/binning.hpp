@@ -12,6 +12,7 @@ namespace properboost {
 class EdgeSearch;
 class Team;
 struct RowOrder;
+struct SparseTable;
 struct Table;
 
 constexpr int kMaxCodes = 256;  // a code is one byte
@@ -70,6 +71,9 @@ class Bins {
 
   // Codes of n rows, feature-major: codes[f * n + i] is row order[i]'s.
   void encode(const Table& table, RowOrder order, std::size_t n, std::uint8_t* codes,
+              Team& team) const;
+  // Codes of the entries of a sparse table, and of 0 in each column.
+  void encode(const SparseTable& table, std::uint8_t* codes, std::uint8_t* of_zero,
               Team& team) const;
 
  private:

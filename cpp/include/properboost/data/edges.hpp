@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "properboost/data/row_sample_weights.hpp"
+#include "properboost/data/sparse_table.hpp"
 #include "properboost/data/table.hpp"
 
 namespace properboost {
@@ -15,6 +16,10 @@ class Team;
 // Bin edges of every column for at most max_bins bins each, found from these rows, whose weight is
 // positive.
 std::vector<std::vector<double>> find_edges(const Table& table,
+                                            const std::vector<std::int64_t>& rows,
+                                            RowSampleWeights weight, int max_bins, Team& team);
+// Those of the same columns as a dense table.
+std::vector<std::vector<double>> find_edges(const SparseTable& table,
                                             const std::vector<std::int64_t>& rows,
                                             RowSampleWeights weight, int max_bins, Team& team);
 

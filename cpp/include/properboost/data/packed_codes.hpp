@@ -1,10 +1,11 @@
 // Packed codes: the codes once more, a row's side by side, so that a reader of scattered rows
-// fetches each of them once.
+// fetches each of them once.  Dense features have places, in their order; sparse ones have entries.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "properboost/core/aligned.hpp"
 #include "properboost/core/prefetch.hpp"
@@ -14,7 +15,8 @@ namespace properboost {
 class Team;
 struct Codes;
 
-// Some features, from the first of one word of packed codes to the last of another.
+// Places of features, from the first of one word of packed codes to the last of another; or
+// features.
 struct FeatureRange {
   std::size_t begin, end;
 };
@@ -26,10 +28,8 @@ class PackedCodes {
   PackedCodes() = default;  // of no rows
   PackedCodes(const Codes& codes, std::size_t features, Team& team);
 
-  // The bytes of `rows` rows.
-  static std::size_t bytes(std::size_t rows, std::size_t features) noexcept {
-    return rows * stride_for(features);
-  }
+  // Their bytes.
+  static std::size_t bytes(const Codes& codes, std::size_t features) noexcept;
 
   std::size_t rows() const noexcept { return stride_ == 0 ? 0 : bytes_.size() / stride_; }
   bool empty() const noexcept { return bytes_.empty(); }
@@ -44,6 +44,27 @@ class PackedCodes {
   // Bytes from one row to the next.
   std::size_t stride() const noexcept { return stride_; }
   const std::uint8_t* row(std::size_t i) const noexcept { return bytes_.data() + i * stride_; }
+  // The number of dense features, and the one at a place.
+  std::size_t features() const noexcept { return features_; }
+  std::size_t feature(std::size_t place) const noexcept {
+    return dense_.empty() ? place : dense_[place];
+  }
+
+  // The sparse features, and the entries of a row in them, in the order of features.
+  const std::vector<std::size_t>& sparse() const noexcept { return sparse_; }
+  struct RowEntries {
+    const std::uint32_t* features;
+    const std::uint8_t* codes;
+    std::size_t size;
+  };
+  RowEntries entries(std::size_t i) const noexcept {
+    const std::size_t first = starts_[i];
+    return {entry_features_.data() + first, entry_codes_.data() + first, starts_[i + 1] - first};
+  }
+  // How many codes a row has, on average.
+  std::size_t codes_a_row() const noexcept {
+    return features_ + (sparse_.empty() ? 0 : entry_codes_.size() / rows() + 1);
+  }
 
   // The number of rows whose codes stay in the cache while others take turns, at most `most`.
   std::size_t block(std::size_t most) const noexcept {
@@ -62,8 +83,15 @@ class PackedCodes {
     return stride;
   }
 
+  void pack_entries(const Codes& codes);
+
   std::size_t features_ = 0, stride_ = 0;
   Aligned<std::uint8_t> bytes_;
+  std::vector<std::size_t> dense_;  // the features at the places; empty if all are dense
+  std::vector<std::size_t> sparse_;
+  std::vector<std::size_t> starts_;  // of each row's entries
+  std::vector<std::uint32_t> entry_features_;
+  std::vector<std::uint8_t> entry_codes_;
 };
 
 }  // namespace properboost

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "properboost/data/row_sample_weights.hpp"
+#include "properboost/data/sparse_table.hpp"
 #include "properboost/data/table.hpp"
 
 namespace properboost {
@@ -19,5 +20,6 @@ struct Span {
 
 // The span of each column, over the rows of positive weight; NaN is no number.
 std::vector<Span> find_spans(const Table& table, RowSampleWeights weight, Team& team);
+std::vector<Span> find_spans(const SparseTable& table, RowSampleWeights weight, Team& team);
 
 }  // namespace properboost

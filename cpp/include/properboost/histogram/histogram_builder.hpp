@@ -10,6 +10,7 @@
 
 namespace properboost {
 
+class SparseBuilder;
 class Team;
 struct AccumulationBlock;
 struct TrainingRows;
@@ -28,7 +29,7 @@ class HistogramBuilder {
   // Everything that `rows` refers to must outlive it.  crowding[f] is the share of the rows in the
   // fullest code of feature f, whether it is one of these features or not.
   HistogramBuilder(const TrainingRows& rows, const std::vector<AccumulationBlock>& blocks,
-                   std::vector<std::size_t> features, const std::vector<double>& crowding,
+                   const std::vector<std::size_t>& features, const std::vector<double>& crowding,
                    std::size_t lanes, bool has_curvature, std::shared_ptr<HistogramMemory> memory);
   HistogramBuilder(HistogramBuilder&&) noexcept;
   ~HistogramBuilder();
@@ -41,7 +42,8 @@ class HistogramBuilder {
 
  private:
   class State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<State> dense_;           // null without dense features
+  std::unique_ptr<SparseBuilder> sparse_;  // null without sparse ones
 };
 
 }  // namespace properboost

@@ -37,6 +37,7 @@ struct Move {
 struct CellsOfFeature {
   Histogram& histogram;
   std::size_t feature;
+  const std::uint8_t* codes;  // one per row
 };
 
 // Sums over rows that the next plan needs, under the weights that a pass leaves.  Peers reduce them

@@ -33,7 +33,7 @@ class FeatureSearch {
 
   // A builder that fills the histogram with the sums of these features over these rows.
   HistogramBuilder make_builder(const std::vector<AccumulationBlock>& blocks,
-                                std::vector<std::size_t> features) const;
+                                const std::vector<std::size_t>& features) const;
   void fill(HistogramBuilder& builder, Team& team) {
     fill(builder, at_.batch.margins->cell_units(), team);
   }

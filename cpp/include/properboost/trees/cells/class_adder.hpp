@@ -36,7 +36,14 @@ class ClassAdder {
         bins_(bins),
         slots_(slots),
         units_(units),
-        most_alike_(most_alike) {}
+        most_alike_(most_alike) {
+    if (packed.sparse().empty()) return;
+    for (std::size_t slot = 0; slot < slots.n; ++slot) {
+      for (std::size_t f = 0; f < bins.size(); ++f) entry_cells_.push_back(first(f, slot));
+    }
+  }
+
+  static constexpr bool kTakesEntries = true;  // of sparse features
 
   // The sums of a code, and how many of them a row is added to.
   std::size_t per_code() const noexcept { return slots_.n; }
@@ -64,8 +71,9 @@ class ClassAdder {
       if (adder.makes_narrow_sums(rows)) {
         of_slot_.resize(adder.slots_.n);
       } else {
-        std::fill(sums.data() + adder.first(features.begin),
-                  sums.data() + adder.first(features.end), Unit{});
+        for (std::size_t place = features.begin; place < features.end; ++place) {
+          adder.clear(adder.packed_.feature(place), sums.data());
+        }
       }
     }
 
@@ -91,7 +99,8 @@ class ClassAdder {
     }
     void end() {
       for (std::size_t slot = 0; slot < of_slot_.size(); ++slot) {
-        for (std::size_t f = features_.begin; f < features_.end; ++f) {
+        for (std::size_t place = features_.begin; place < features_.end; ++place) {
+          const std::size_t f = adder_.packed_.feature(place);
           read_off(f, slot, is_crowded(f) && of_slot_[slot].has_made_room);
         }
       }
@@ -112,7 +121,8 @@ class ClassAdder {
       return adder_.most_alike_[f] > adder_.units_.most_rows();
     }
     void make_room(std::size_t slot) {
-      for (std::size_t f = features_.begin; f < features_.end; ++f) {
+      for (std::size_t place = features_.begin; place < features_.end; ++place) {
+        const std::size_t f = adder_.packed_.feature(place);
         if (is_crowded(f)) read_off(f, slot, of_slot_[slot].has_made_room);
       }
       of_slot_[slot] = {0, true};
@@ -143,6 +153,60 @@ class ClassAdder {
     std::vector<OfSlot> of_slot_;  // none if sums are not narrow
   };
 
+  // Sums the sparse ones of some features over the rows that are added until it ends: their
+  // entries by their codes, and what is left of all rows by the common code.
+  class EntryRun {
+   public:
+    EntryRun(const ClassAdder& adder, FeatureRange features, Aligned<Unit>& sums)
+        : adder_(adder), features_(features), sums_(sums), all_(adder.slots_.n) {
+      for_features([&](std::size_t f) { adder_.clear(f, sums_.data()); });
+    }
+
+    // Adds n rows of the s-th training segment.
+    void add(const std::uint32_t* rows, std::size_t n, std::size_t s) {
+      const std::size_t slot = adder_.slots_.of_segment[s];
+      const std::size_t* const first = adder_.entry_cells_.data() + slot * adder_.bins_.size();
+      const auto begin = static_cast<std::uint32_t>(features_.begin);
+      const auto end = static_cast<std::uint32_t>(features_.end);
+      for (std::size_t i = 0; i < n; ++i) {
+        const Unit unit = adder_.units_[rows[i]];
+        all_[slot] += unit;
+        const PackedCodes::RowEntries row = adder_.packed_.entries(rows[i]);
+        const std::uint32_t* const last = row.features + row.size;
+        for (const std::uint32_t* f = std::lower_bound(row.features, last, begin);
+             f != last && *f < end; ++f) {
+          sums_[first[*f] + row.codes[f - row.features]] += unit;
+        }
+      }
+    }
+    void end() {
+      for_features([&](std::size_t f) {
+        for (std::size_t slot = 0; slot < all_.size(); ++slot) {
+          Unit* const cells = sums_.data() + adder_.first(f, slot);
+          const auto width = static_cast<std::size_t>(adder_.bins_[f].width());
+          Unit rest = all_[slot];
+          for (std::size_t b = 0; b < width; ++b) rest -= cells[b];
+          cells[adder_.codes_.sparse.common[f]] += rest;
+        }
+      });
+    }
+
+   private:
+    template <class Visit>
+    void for_features(const Visit& visit) const {
+      const std::vector<std::size_t>& sparse = adder_.packed_.sparse();
+      for (auto f = std::lower_bound(sparse.begin(), sparse.end(), features_.begin);
+           f != sparse.end() && *f < features_.end; ++f) {
+        visit(*f);
+      }
+    }
+
+    const ClassAdder& adder_;
+    const FeatureRange features_;
+    Aligned<Unit>& sums_;
+    std::vector<Unit> all_;  // rows, by slot
+  };
+
   // The same for one feature alone.
   void add_feature(const std::uint8_t* code, std::size_t f, const std::uint32_t* rows,
                    std::size_t n, std::size_t s, Unit* sums) const {
@@ -156,11 +220,14 @@ class ClassAdder {
     // With fewer additions for each sum, reading it off would take the time that they save.
     constexpr std::size_t kAddsPerSum = 6;
     return units_.is_narrow() &&
-           rows * bins_.size() >= kAddsPerSum * slots_.n * bins_.total_width();
+           rows * packed_.features() >= kAddsPerSum * slots_.n * bins_.total_width();
   }
 
   // Where the sums of a feature begin; past the last one, where they end.
   std::size_t first(std::size_t f) const { return slots_.n * bins_.offset(f); }
+  void clear(std::size_t f, Unit* sums) const {
+    std::fill(sums + first(f), sums + first(f + 1), Unit{});
+  }
   // Where those of a slot begin.
   std::size_t first(std::size_t f, std::size_t slot) const {
     return first(f) + slot * static_cast<std::size_t>(bins_[f].width());
@@ -199,17 +266,19 @@ class ClassAdder {
   void add_columns(std::size_t begin, std::size_t end, std::size_t slot, FeatureRange features,
                    Number* sums, const NumberOf& number_of) const {
     constexpr std::size_t kTogether = 2;
-    std::size_t f = features.begin;
-    for (; f + kTogether <= features.end; f += kTogether) {
+    std::size_t place = features.begin;
+    for (; place + kTogether <= features.end; place += kTogether) {
       std::array<const std::uint8_t*, kTogether> codes;
       std::array<Number*, kTogether> cells;
       for (std::size_t g = 0; g < kTogether; ++g) {
-        codes[g] = codes_.feature(f + g);
-        cells[g] = sums + first(f + g, slot);
+        const std::size_t f = packed_.feature(place + g);
+        codes[g] = codes_.feature(f);
+        cells[g] = sums + first(f, slot);
       }
       add_by_codes<kTogether>(codes.data(), begin, end, cells.data(), number_of);
     }
-    for (; f < features.end; ++f) {
+    for (; place < features.end; ++place) {
+      const std::size_t f = packed_.feature(place);
       const std::uint8_t* const code = codes_.feature(f);
       Number* const cells = sums + first(f, slot);
       add_by_codes<1>(&code, begin, end, &cells, number_of);
@@ -227,10 +296,12 @@ class ClassAdder {
     const std::size_t pieces = words * ((n + kPiece - 1) / kPiece);
     const std::size_t at_once = (ahead + pieces - 1) / pieces;
     std::size_t prefetched = 0;
-    for (std::size_t f = features.begin; f < features.end; f += kTogether) {
+    for (std::size_t place = features.begin; place < features.end; place += kTogether) {
       std::array<Number*, kTogether> cells{};
-      const std::size_t in_word = std::min(kTogether, features.end - f);
-      for (std::size_t k = 0; k < in_word; ++k) cells[k] = sums + first(f + k, slot);
+      const std::size_t in_word = std::min(kTogether, features.end - place);
+      for (std::size_t k = 0; k < in_word; ++k) {
+        cells[k] = sums + first(packed_.feature(place + k), slot);
+      }
       visit_features(in_word, [&](auto size) {
         for (std::size_t i = 0; i < n; i += kPiece) {
           for (const std::size_t end = std::min(ahead, prefetched + at_once); prefetched < end;
@@ -238,7 +309,7 @@ class ClassAdder {
             packed_.prefetch(rows[n + prefetched]);
             units_.prefetch(rows[n + prefetched]);
           }
-          add_to_cells<size>(packed_.row(0) + f, packed_.stride(), rows + i, numbers + i,
+          add_to_cells<size>(packed_.row(0) + place, packed_.stride(), rows + i, numbers + i,
                              std::min(kPiece, n - i), cells.data());
         }
       });
@@ -281,6 +352,7 @@ class ClassAdder {
   const Slots& slots_;
   const RowUnits<kCurvature>& units_;
   const std::vector<std::size_t>& most_alike_;
+  std::vector<std::size_t> entry_cells_;  // [slot][feature]: where sums begin; for entries
 };
 
 }  // namespace properboost

@@ -28,6 +28,7 @@ class JointAdder {
 
   // The codes that it reads, in whose order different threads may sum features.
   const PackedCodes& packed() const noexcept { return packed_; }
+  static constexpr bool kTakesEntries = false;  // all features are dense
 
   struct Memory {};  // none
   void prepare(Memory& /*none*/, std::size_t /*rows*/) const {}

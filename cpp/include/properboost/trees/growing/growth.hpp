@@ -204,7 +204,7 @@ class Growth {
       if (branch == Split::kLeft) tree_.goes_left[parent.node].insert(b);
       if (branch == Split::kRight) tree_.goes_right[parent.node].insert(b);
     }
-    rows_.split(parent.node, codes_.feature(feature), split.branch, team_);
+    rows_.split(parent.node, split_by_.of(codes_, feature), split.branch, team_);
     if (limits_.interactions.any()) {
       paths_.resize(left + 2, join(paths_[parent.node], feature));
     }
@@ -344,6 +344,7 @@ class Growth {
   std::vector<typename Cells::Squares> squares_;  // of each node, where chance is allowed for
   // The features on the way to each node, where interactions are limited; otherwise the root's.
   std::vector<std::vector<std::uint32_t>> paths_;
+  WholeFeature split_by_;
   std::size_t leaves_ = 1;
   std::size_t waiting_bytes_ = 0;  // bytes that waiting leaves hold
 };

@@ -41,14 +41,15 @@ class LeafSums {
   }
   // The number of additions for them.
   std::size_t adds(std::size_t node) const {
-    return rows_.place(node).size() * bins_.size() * adder_.per_row();
+    return rows_.place(node).size() * adder_.packed().codes_a_row() * adder_.per_row();
   }
 
   // Whether all features are summed at once.  If most of many sums would have no row, summing one
   // feature at a time takes less memory and no more time.
-  // With peers they always are: all must reduce the same sums.
+  // With peers they always are: all must reduce the same sums.  So are sparse features, of which
+  // one by itself would be laid out first.
   bool at_once(std::size_t node) const {
-    return team_.has_peers() || are_worth_it(size(), adds(node));
+    return team_.has_peers() || codes_.sparse.any() || are_worth_it(size(), adds(node));
   }
   static bool are_worth_it(std::size_t size, std::size_t adds) {
     constexpr std::size_t kFew = std::size_t{1} << 17;
@@ -84,6 +85,63 @@ class LeafSums {
 
   // Those of this process's rows.
   Sums add_up(std::size_t node) {
+    Sums sums = adder_.packed().features() > 0 ? add_dense(node) : take();
+    if constexpr (Adder::kTakesEntries) {
+      if (!adder_.packed().sparse().empty()) add_entries(node, sums);
+    }
+    return sums;
+  }
+  // Subtracts some from others.
+  void subtract(const Sums& less, Sums& sums) const {
+    for_pieces([to = sums.data(), from = less.data()](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) to[i] -= from[i];
+    });
+  }
+
+  // One feature's sums: part of those of all features or, if these are empty, made in `memory`.
+  const Unit* feature(std::size_t node, const Sums& all, std::size_t f, Sums& memory) const {
+    if (!all.empty()) return all.data() + adder_.per_code() * bins_.offset(f);
+    const LeafRows::Place& place = rows_.place(node);
+    const std::uint32_t* const row = rows_.rows(node);
+    WholeFeature whole;
+    const std::uint8_t* const code = whole.of(codes_, f);
+    const auto width = static_cast<std::size_t>(bins_[f].width());
+    memory.assign(adder_.per_code() * width, Unit{});
+    for (std::size_t s = 0; s + 1 < place.bounds.size(); ++s) {
+      const std::size_t begin = place.bounds[s];
+      adder_.add_feature(code, f, row + begin, place.bounds[s + 1] - begin, s, memory.data());
+    }
+    return memory.data();
+  }
+
+  // Whether a node's sums are kept until it is split, if others take so many bytes.  Beyond a
+  // limit, sums of leaves with few rows are recomputed instead: a tree may have many such leaves.
+  bool may_stay(std::size_t node, std::size_t others) const {
+    constexpr std::size_t kMostBytes = std::size_t{1} << 26;
+    return team_.has_peers() || others + bytes() <= kMostBytes || 8 * size() < adds(node);
+  }
+  std::size_t bytes() const { return size() * sizeof(Unit); }
+
+  void give_back(Sums&& sums) {
+    if (!sums.empty()) spare_.push_back(std::move(sums));
+    sums.clear();
+  }
+
+ private:
+  static constexpr std::size_t kRowsForParts = 2048;
+  static constexpr std::size_t kMostSpare = 1u << 24;  // bytes, from tree to tree
+
+  // Calls visit(begin, end) for pieces of all features' sums.
+  template <class Visit>
+  void for_pieces(const Visit& visit) const {
+    constexpr std::size_t kPiece = 4096;
+    const std::size_t pieces = (size() + kPiece - 1) / kPiece;
+    team_.for_each(pieces, 0.5 * static_cast<double>(size()),
+                   [&](std::size_t k) { visit(k * kPiece, std::min(size(), (k + 1) * kPiece)); });
+  }
+
+  // The sums of dense features; those of sparse ones are not made.
+  Sums add_dense(std::size_t node) {
     const LeafRows::Place& place = rows_.place(node);
     const std::size_t begin = place.bounds.front(), n = place.size();
     const std::uint32_t* const row = rows_.rows(node);
@@ -119,52 +177,22 @@ class LeafSums {
     }
     return std::move(sums[0]);
   }
-  // Subtracts some from others.
-  void subtract(const Sums& less, Sums& sums) const {
-    for_pieces([to = sums.data(), from = less.data()](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) to[i] -= from[i];
-    });
-  }
-
-  // One feature's sums: part of those of all features or, if these are empty, made in `memory`.
-  const Unit* feature(std::size_t node, const Sums& all, std::size_t f, Sums& memory) const {
-    if (!all.empty()) return all.data() + adder_.per_code() * bins_.offset(f);
+  // The sums of sparse features, of which a thread has some.
+  void add_entries(std::size_t node, Sums& sums) const {
     const LeafRows::Place& place = rows_.place(node);
     const std::uint32_t* const row = rows_.rows(node);
-    const std::uint8_t* const code = codes_.feature(f);
-    const auto width = static_cast<std::size_t>(bins_[f].width());
-    memory.assign(adder_.per_code() * width, Unit{});
-    for (std::size_t s = 0; s + 1 < place.bounds.size(); ++s) {
-      const std::size_t begin = place.bounds[s];
-      adder_.add_feature(code, f, row + begin, place.bounds[s + 1] - begin, s, memory.data());
-    }
-    return memory.data();
-  }
-
-  // Whether a node's sums are kept until it is split, if others take so many bytes.  Beyond a
-  // limit, sums of leaves with few rows are recomputed instead: a tree may have many such leaves.
-  bool may_stay(std::size_t node, std::size_t others) const {
-    constexpr std::size_t kMostBytes = std::size_t{1} << 26;
-    return team_.has_peers() || others + bytes() <= kMostBytes || 8 * size() < adds(node);
-  }
-  std::size_t bytes() const { return size() * sizeof(Unit); }
-
-  void give_back(Sums&& sums) {
-    if (!sums.empty()) spare_.push_back(std::move(sums));
-    sums.clear();
-  }
-
- private:
-  static constexpr std::size_t kRowsForParts = 2048;
-  static constexpr std::size_t kMostSpare = 1u << 24;  // bytes, from tree to tree
-
-  // Calls visit(begin, end) for pieces of all features' sums.
-  template <class Visit>
-  void for_pieces(const Visit& visit) const {
-    constexpr std::size_t kPiece = 4096;
-    const std::size_t pieces = (size() + kPiece - 1) / kPiece;
-    team_.for_each(pieces, 0.5 * static_cast<double>(size()),
-                   [&](std::size_t k) { visit(k * kPiece, std::min(size(), (k + 1) * kPiece)); });
+    const std::size_t tasks = team_.size(), features = bins_.size();
+    const double nanoseconds =
+        4.0 * static_cast<double>(place.size() * adder_.packed().codes_a_row()) +
+        static_cast<double>(size());
+    team_.for_each(tasks, nanoseconds, [&](std::size_t task) {
+      typename Adder::EntryRun run(adder_, {features * task / tasks, features * (task + 1) / tasks},
+                                   sums);
+      for (std::size_t s = 0; s + 1 < place.bounds.size(); ++s) {
+        run.add(row + place.bounds[s], place.bounds[s + 1] - place.bounds[s], s);
+      }
+      run.end();
+    });
   }
 
   Sums take() {
