@@ -11,6 +11,7 @@
 
 #include "properboost/core/aligned.hpp"
 #include "properboost/core/instruction_set.hpp"
+#include "properboost/core/prefetch.hpp"
 #include "properboost/core/words.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
@@ -42,7 +43,7 @@ class ClassAdder {
   std::size_t per_code() const noexcept { return slots_.n; }
   static constexpr std::size_t per_row() noexcept { return 1; }
 
-  static constexpr std::size_t kMostRows = 512;  // of a block
+  static constexpr std::size_t kMostRows = 256;  // of a block
 
   // The codes that it reads, in whose order different threads may sum features.
   const PackedCodes& packed() const noexcept { return packed_; }
@@ -97,11 +98,11 @@ class ClassAdder {
       }
     }
 
-   private:
     // Rows that follow each other, whose codes are read column by column.
     static constexpr std::size_t kFewestInTurn = 128, kMostInTurn = 1000;
     static_assert(std::max(kMostInTurn, kMostRows) <= NarrowScale::kLeastRows);
 
+   private:
     struct OfSlot {
       std::size_t rows = 0;  // since room was made
       bool has_made_room = false;
@@ -194,7 +195,8 @@ class ClassAdder {
     add_block(rows, gathered.data(), n, slot, features, sums, ahead);
   }
 
-  // Adds rows from `begin` to `end`, a few features at a time.
+  // Adds rows from `begin` to `end`, a few features at a time.  The codes of later rows are
+  // prefetched: so many columns take turns that the processor does not see them coming.
   template <class Number, class NumberOf>
   void add_columns(std::size_t begin, std::size_t end, std::size_t slot, FeatureRange features,
                    Number* sums, const NumberOf& number_of) const {
@@ -207,7 +209,12 @@ class ClassAdder {
         codes[g] = codes_.feature(f + g);
         cells[g] = sums + first(f + g, slot);
       }
-      add_by_codes<kTogether>(codes.data(), begin, end, cells.data(), number_of);
+      for (std::size_t i = begin; i < end; i += kCacheLine) {
+        const std::size_t later = std::min(i + Run::kMostInTurn, codes_.rows - 1);
+        for (std::size_t g = 0; g < kTogether; ++g) prefetch(codes[g] + later);
+        add_by_codes<kTogether>(codes.data(), i, std::min(i + kCacheLine, end), cells.data(),
+                                number_of);
+      }
     }
     for (; f < features.end; ++f) {
       const std::uint8_t* const code = codes_.feature(f);
@@ -216,18 +223,25 @@ class ClassAdder {
     }
   }
 
-  // Adds a block of rows: few enough for their codes to stay in the cache while the words of codes
-  // take turns.  On the way the codes of some later rows are prefetched, here and there: many at
-  // once would wait for each other.
+  // Adds a block of rows, whose codes are copied first: rows that lie scattered would displace each
+  // other in the cache while the words of codes take turns.  On the way the codes of some later
+  // rows are prefetched, here and there: many at once would wait for each other.
   template <class Number>
   void add_block(const std::uint32_t* rows, const Number* numbers, std::size_t n, std::size_t slot,
                  FeatureRange features, Number* sums, std::size_t ahead) const {
     constexpr std::size_t kTogether = PackedCodes::kTogether, kPiece = 16;
+    constexpr std::size_t kWords = kCacheLine / kTogether;  // that are copied at once
     const std::size_t words = (features.end - features.begin + kTogether - 1) / kTogether;
     const std::size_t pieces = words * ((n + kPiece - 1) / kPiece);
     const std::size_t at_once = (ahead + pieces - 1) / pieces;
     std::size_t prefetched = 0;
-    for (std::size_t f = features.begin; f < features.end; f += kTogether) {
+    std::array<std::uint64_t, kWords * kMostRows> copies;
+    for (std::size_t word = 0; word < words; ++word) {
+      const std::size_t f = features.begin + word * kTogether;
+      if (word % kWords == 0) {
+        packed_.gather(rows, n, f, std::min(kWords, words - word), kMostRows, copies.data());
+      }
+      const std::uint64_t* const codes = &copies[word % kWords * kMostRows];
       std::array<Number*, kTogether> cells{};
       const std::size_t in_word = std::min(kTogether, features.end - f);
       for (std::size_t k = 0; k < in_word; ++k) cells[k] = sums + first(f + k, slot);
@@ -238,8 +252,7 @@ class ClassAdder {
             packed_.prefetch(rows[n + prefetched]);
             units_.prefetch(rows[n + prefetched]);
           }
-          add_to_cells<size>(packed_.row(0) + f, packed_.stride(), rows + i, numbers + i,
-                             std::min(kPiece, n - i), cells.data());
+          add_to_cells<size>(codes + i, numbers + i, std::min(kPiece, n - i), cells.data());
         }
       });
     }
@@ -247,13 +260,12 @@ class ClassAdder {
 
   // Adds the numbers of n rows to the cells of the features of one word.
   template <std::size_t Features, class Number>
-  static void add_to_cells(const std::uint8_t* first, std::size_t stride, const std::uint32_t* rows,
-                           const Number* numbers, std::size_t n, Number* const* input_cells) {
+  static void add_to_cells(const std::uint64_t* codes, const Number* numbers, std::size_t n,
+                           Number* const* input_cells) {
     Number* cells[Features];  // copies, which no addition could change
     for (std::size_t g = 0; g < Features; ++g) cells[g] = input_cells[g];
     for (std::size_t i = 0; i < n; ++i) {
-      std::uint64_t word;
-      std::memcpy(&word, first + rows[i] * stride, sizeof word);
+      const std::uint64_t word = codes[i];
       const Number number = numbers[i];
       for (unsigned g = 0; g < Features; ++g) {
         cells[g][unpack<std::uint8_t>(word, g)] += number;
