@@ -9,7 +9,6 @@
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/peers.hpp"
 #include "properboost/core/random.hpp"
-#include "properboost/histogram/code_weights.hpp"
 #include "properboost/trees/cells/class_adder.hpp"
 #include "properboost/trees/cells/class_cells.hpp"
 #include "properboost/trees/cells/joint_cells.hpp"
@@ -46,10 +45,9 @@ class TreeGrower::State {
     const auto grow_by = [&](auto& units) {
       units.begin(rows, codes_.rows, 0, true);
       take(slots, units, rows, key, team);
-      if (units.is_narrow() && most_alike_.empty()) count_alike(team);
-      auto grown = grow_cells(ClassCells(criterion, r, limits, units, rows, slots),
-                              ClassAdder(codes_, packed_, bins_, slots, units, most_alike_), limits,
-                              key, progress, team);
+      auto grown =
+          grow_cells(ClassCells(criterion, r, limits, units, rows, slots),
+                     ClassAdder(codes_, packed_, bins_, slots, units), limits, key, progress, team);
       grown.tree.cell = std::move(grown.totals);
       if (rows.screen != nullptr) {
         take_all(grown.tree, team);
@@ -69,8 +67,8 @@ class TreeGrower::State {
     weights_.begin(rows, codes_.rows, 1, false);
     take(slots, weights_, rows, key, team);
     const VoteCells cells(vote, limits, weights_);
-    auto grown = grow_cells(cells, ClassAdder(codes_, packed_, bins_, slots, weights_, most_alike_),
-                            limits, key, progress, team);
+    auto grown = grow_cells(cells, ClassAdder(codes_, packed_, bins_, slots, weights_), limits, key,
+                            progress, team);
     VoteTree tree{std::move(grown.tree), {}};
     for (const SlotSums& total : grown.totals) {
       const std::vector<double> weights = cells.vote().weights(total);
@@ -179,21 +177,6 @@ class TreeGrower::State {
     if (rows.screen != nullptr) units.set(rows, blocks_of(rows), team);
     const auto counts = [&](std::size_t i) { return units.set(rows, i); };
     take(rows, key, counts, team);
-  }
-
-  // Counts the rows of the commonest code of each feature.
-  void count_alike(Team& team) {
-    const std::vector<std::size_t> counts = count_codes(codes_, bins_, team);
-    most_alike_.assign(bins_.size(), 0);
-    for (std::size_t f = 0; f < bins_.size(); ++f) {
-      for (std::size_t b = 0; b < static_cast<std::size_t>(bins_[f].width()); ++b) {
-        std::size_t alike = 0;
-        for (std::size_t at = bins_.offset(f) + b; at < counts.size(); at += bins_.total_width()) {
-          alike += counts[at];
-        }
-        most_alike_[f] = std::max(most_alike_[f], alike);
-      }
-    }
   }
 
   // The blocks of the rows that a tree may be grown from.
@@ -349,7 +332,6 @@ class TreeGrower::State {
   const Codes& codes_;
   const PackedCodes& packed_;
   const Bins& bins_;
-  std::vector<std::size_t> most_alike_;  // rows of the commonest code of each feature, once needed
   // Kept from tree to tree, for their memory.
   LeafRows rows_;
   RowUnits<false> weights_;  // or these

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "properboost/core/aligned.hpp"
@@ -28,16 +29,10 @@ class ClassAdder {
   using Unit = Units<kCurvature>;
   using Narrow = NarrowUnits<kCurvature>;
 
-  // All arguments must outlive it.  `most_alike` has how many rows share a code of each feature, at
-  // most; it is read if units are narrow.
+  // All arguments must outlive it.
   ClassAdder(const Codes& codes, const PackedCodes& packed, const Bins& bins, const Slots& slots,
-             const RowUnits<kCurvature>& units, const std::vector<std::size_t>& most_alike)
-      : codes_(codes),
-        packed_(packed),
-        bins_(bins),
-        slots_(slots),
-        units_(units),
-        most_alike_(most_alike) {}
+             const RowUnits<kCurvature>& units)
+      : codes_(codes), packed_(packed), bins_(bins), slots_(slots), units_(units) {}
 
   // The sums of a code, and how many of them a row is added to.
   std::size_t per_code() const noexcept { return slots_.n; }
@@ -63,7 +58,8 @@ class ClassAdder {
         Memory& memory)
         : adder_(adder), features_(features), sums_(sums), memory_(memory) {
       if (adder.makes_narrow_sums(rows)) {
-        of_slot_.resize(adder.slots_.n);
+        const std::size_t n = features.end - features.begin;
+        of_slot_.assign(adder.slots_.n, {adder.units_.most_rows(), std::vector<std::uint8_t>(n)});
       } else {
         std::fill(sums.data() + adder.first(features.begin),
                   sums.data() + adder.first(features.end), Unit{});
@@ -74,7 +70,12 @@ class ClassAdder {
     void add(const std::uint32_t* rows, std::size_t n, std::size_t s) {
       const std::size_t slot = adder_.slots_.of_segment[s];
       while (n > 0) {
-        const std::size_t in_turn = std::min(n, kMostInTurn);
+        std::size_t most = kMostInTurn;
+        if (!of_slot_.empty()) {
+          if (of_slot_[slot].room < kMostRows) make_room(slot);
+          most = std::min(most, of_slot_[slot].room);
+        }
+        const std::size_t in_turn = std::min(n, most);
         const bool by_column =
             in_turn >= kFewestInTurn && rows[in_turn - 1] - rows[0] == in_turn - 1;
         const std::size_t size = by_column ? in_turn : std::min(n, adder_.packed_.block(kMostRows));
@@ -82,9 +83,8 @@ class ClassAdder {
         if (of_slot_.empty()) {
           adder_.add_wide(rows, size, slot, features_, sums_.data(), by_column, ahead);
         } else {
-          if (of_slot_[slot].rows + size > adder_.units_.most_rows()) make_room(slot);
           adder_.add_narrow(rows, size, slot, features_, memory_.data(), by_column, ahead);
-          of_slot_[slot].rows += size;
+          of_slot_[slot].room -= size;
         }
         rows += size;
         n -= size;
@@ -92,34 +92,53 @@ class ClassAdder {
     }
     void end() {
       for (std::size_t slot = 0; slot < of_slot_.size(); ++slot) {
-        for (std::size_t f = features_.begin; f < features_.end; ++f) {
-          read_off(f, slot, is_crowded(f) && of_slot_[slot].has_made_room);
-        }
+        for (std::size_t f = features_.begin; f < features_.end; ++f) read_off(f, slot);
       }
     }
 
     // Rows that follow each other, whose codes are read column by column.
     static constexpr std::size_t kFewestInTurn = 128, kMostInTurn = 1000;
-    static_assert(std::max(kMostInTurn, kMostRows) <= NarrowScale::kLeastRows);
+    static_assert(2 * kMostRows <= NarrowScale::kLeastRows + 1);
 
    private:
     struct OfSlot {
-      std::size_t rows = 0;  // since room was made
-      bool has_made_room = false;
+      std::size_t room;                     // rows that may be added before sums could overflow
+      std::vector<std::uint8_t> has_begun;  // whether sums were read off
     };
 
-    // Whether a narrow sum might overflow.
-    bool is_crowded(std::size_t f) const {
-      return adder_.most_alike_[f] > adder_.units_.most_rows();
-    }
+    // Reads off the sums that are large.  Others have room for more rows than they have had, as few
+    // rows share a code and most are lighter than the largest.
     void make_room(std::size_t slot) {
+      constexpr std::uint32_t kLarge = std::uint32_t{1} << 31;
+      std::uint32_t most = 0;
       for (std::size_t f = features_.begin; f < features_.end; ++f) {
-        if (is_crowded(f)) read_off(f, slot, of_slot_[slot].has_made_room);
+        const std::uint32_t largest = find_largest(f, slot);
+        if (largest >= kLarge) {
+          read_off(f, slot);
+        } else {
+          most = std::max(most, largest);
+        }
       }
-      of_slot_[slot] = {0, true};
+      of_slot_[slot].room = adder_.units_.most_rows_beside(most);
     }
-    // Moves narrow sums to the others, which are there already if they have `begun`.
-    void read_off(std::size_t f, std::size_t slot, bool begun) {
+    // The largest number in a feature's narrow sums.
+    std::uint32_t find_largest(std::size_t f, std::size_t slot) const {
+      const auto* const from =
+          reinterpret_cast<const std::uint32_t*>(memory_.data() + adder_.first(f, slot));
+      const std::size_t n = static_cast<std::size_t>(adder_.bins_[f].width()) * sizeof(Narrow) /
+                            sizeof(std::uint32_t);
+      std::uint32_t largest = 0;
+      vectorized([=, &largest] {
+        std::uint32_t most = 0;
+        for (std::size_t i = 0; i < n; ++i) most = std::max(most, from[i]);
+        largest = most;
+      });
+      return largest;
+    }
+    // Moves narrow sums to the others.
+    void read_off(std::size_t f, std::size_t slot) {
+      std::uint8_t& has_begun = of_slot_[slot].has_begun[f - features_.begin];
+      const bool begun = std::exchange(has_begun, std::uint8_t{1}) != 0;
       const std::size_t at = adder_.first(f, slot);
       Unit* const to = sums_.data() + at;
       Narrow* const from = memory_.data() + at;
@@ -292,7 +311,6 @@ class ClassAdder {
   const Bins& bins_;
   const Slots& slots_;
   const RowUnits<kCurvature>& units_;
-  const std::vector<std::size_t>& most_alike_;
 };
 
 }  // namespace properboost

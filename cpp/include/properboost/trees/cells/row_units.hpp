@@ -148,6 +148,10 @@ class RowUnits {
   bool is_narrow() const noexcept { return scale_.most_rows > 0; }
   // How many rows' narrow numbers may be added up.
   std::size_t most_rows() const noexcept { return scale_.most_rows; }
+  // The same to a sum that is there already.
+  std::size_t most_rows_beside(std::uint32_t sum) const noexcept {
+    return static_cast<std::size_t>((~sum) / scale_.most);
+  }
   const Numbers* data() const noexcept { return units_.data(); }
   const Narrow* narrow() const noexcept { return narrow_.data(); }
   Numbers operator[](std::size_t row) const noexcept {
