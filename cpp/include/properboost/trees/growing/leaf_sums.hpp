@@ -11,6 +11,7 @@
 #include "properboost/core/aligned.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/peers.hpp"
+#include "properboost/core/vectors.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
 #include "properboost/data/packed_codes.hpp"
@@ -113,7 +114,7 @@ class LeafSums {
     for (std::size_t part = 1; part < parts; ++part) {
       for_pieces(
           [to = sums[0].data(), from = sums[part].data()](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) to[i] += from[i];
+            add_sums(to + begin, from + begin, end - begin);
           });
       give_back(std::move(sums[part]));
     }
@@ -122,7 +123,7 @@ class LeafSums {
   // Subtracts some from others.
   void subtract(const Sums& less, Sums& sums) const {
     for_pieces([to = sums.data(), from = less.data()](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) to[i] -= from[i];
+      subtract_sums(to + begin, from + begin, end - begin);
     });
   }
 
