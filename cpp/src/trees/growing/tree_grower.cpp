@@ -84,7 +84,10 @@ class TreeGrower::State {
     const RowWeights& first = classes.front();
     joint_.set(classes, criterion.needs_curvature(), slots.by_segment(codes_), blocks_of(first),
                packed_, key, team);
-    take(first, key, [](std::size_t) { return true; }, team);
+    const auto count = [](const std::uint32_t*, std::size_t n, std::uint8_t* counts) {
+      std::fill_n(counts, n, std::uint8_t{1});
+    };
+    take(first, key, count, team);
     auto grown = grow_cells(JointCells(criterion, r, limits, joint_, classes, slots),
                             JointAdder(packed_, bins_, joint_), limits, key, progress, team);
     JointTree tree{std::move(grown.tree), {}};
@@ -175,8 +178,11 @@ class TreeGrower::State {
             std::uint64_t key, Team& team) {
     begin(slots);
     if (rows.screen != nullptr) units.set(rows, blocks_of(rows), team);
-    const auto counts = [&](std::size_t i) { return units.set(rows, i); };
-    take(rows, key, counts, team);
+    const auto count = [&](const std::uint32_t* row, std::size_t n, std::uint8_t* counts) {
+      if (n > 0 && row[n - 1] - row[0] == n - 1) return units.set(rows, row[0], n, counts);
+      for (std::size_t i = 0; i < n; ++i) counts[i] = units.set(rows, row[i]) ? 1 : 0;
+    };
+    take(rows, key, count, team);
   }
 
   // The blocks of the rows that a tree may be grown from.
@@ -186,8 +192,8 @@ class TreeGrower::State {
 
   // Takes a screen's rows, or a share of all, drawn by the key, as far as they count; only drawn
   // rows are checked for that.
-  template <class Counts>
-  void take(const RowWeights& rows, std::uint64_t key, const Counts& counts, Team& team) {
+  template <class Count>
+  void take(const RowWeights& rows, std::uint64_t key, const Count& count, Team& team) {
     if (rows.screen != nullptr) return rows_.take(*rows.screen, team);
     const std::uint64_t stream = stream_key(key, kRowStream);
     const std::uint64_t undrawn = first_not_below(rows.share * 0x1p64);
@@ -203,7 +209,7 @@ class TreeGrower::State {
           to[i] = draw_bits(bits, row_numbers[first + i]) < end;
       });
     };
-    rows_.take(draw, counts, team);
+    rows_.take(draw, count, team);
   }
 
   // Finds the nodes of all rows in a tree that was grown from some.
@@ -276,13 +282,13 @@ class TreeGrower::State {
       const std::uint32_t* const row = rows_.rows(node);
       const CellUnits& units = classes[k].units;
       for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
-        std::int64_t& sum = sums[task][slots.of_segment[s] == k ? 0 : 1];
-        for (std::size_t i = bounds[s]; i < bounds[s + 1]; ++i) {
-          sum += units.weight.round(classes[k].weight_of(row[i]));
-          if (needs_curvature) {
-            sums[task][2] += units.curvature.round(classes[k].curvature_of(row[i]));
-          }
-        }
+        const std::uint32_t* const first = row + bounds[s];
+        const std::size_t n = bounds[s + 1] - bounds[s];
+        sums[task][slots.of_segment[s] == k ? 0 : 1] += sum_rounded(
+            units.weight, first, n, [&](std::size_t i) { return classes[k].weight_of(i); });
+        if (!needs_curvature) continue;
+        sums[task][2] += sum_rounded(units.curvature, first, n,
+                                     [&](std::size_t i) { return classes[k].curvature_of(i); });
       }
     });
     team.all_reduce().sum(sums.front().data(), 3 * sums.size()).run();
