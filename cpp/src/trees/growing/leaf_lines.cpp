@@ -63,7 +63,7 @@ double factor(const LineTwin& twin, std::size_t of_class) {
 
 LeafLines::LeafLines(const Tree& tree, const LeafRows& rows, const PackedCodes& packed,
                      const Bins& bins, const TreeLimits& limits, Team& team)
-    : tree_(tree), rows_(rows), packed_(packed), bins_(bins), limits_(limits), team_(team) {
+    : rows_(rows), packed_(packed), bins_(bins), limits_(limits), team_(team) {
   find_leaves(tree);
   for (std::size_t k = 0; k < leaves_.size(); ++k) {
     for (const RowBlock& block : cut_into_row_blocks(rows_.place(leaves_[k].node).bounds)) {
@@ -81,30 +81,31 @@ void LeafLines::find_leaves(const Tree& tree) {
     double saving;
     CodeSet codes;
   };
-  std::vector<std::vector<Candidate>> paths(tree.size());
+  std::vector<std::size_t> parent(tree.size(), 0);
+  std::vector<std::size_t> way;  // from a leaf to the root
+  std::vector<Candidate> path;
+  const auto add = [&](std::size_t node, const CodeSet& codes) {
+    const auto f = static_cast<std::size_t>(tree.feature[node]);
+    if (bins_[f].positions() == nullptr) return;
+    const auto candidate =
+        std::find_if(path.begin(), path.end(), [&](const Candidate& c) { return c.feature == f; });
+    if (candidate == path.end()) return path.push_back({f, tree.saving[node], codes});
+    candidate->saving += tree.saving[node];
+    for (std::size_t w = 0; w < codes.bits.size(); ++w) candidate->codes.bits[w] &= codes.bits[w];
+  };
   for (std::size_t node = 0; node < tree.size(); ++node) {
-    std::vector<Candidate> path = std::move(paths[node]);
     if (!tree.is_leaf(node)) {
-      const auto f = static_cast<std::size_t>(tree.feature[node]);
       const auto left = static_cast<std::size_t>(tree.left[node]);
-      const auto go = [&](std::size_t child, const CodeSet& codes) {
-        std::vector<Candidate> below = path;
-        if (bins_[f].positions() != nullptr) {
-          const auto candidate = std::find_if(below.begin(), below.end(),
-                                              [&](const Candidate& c) { return c.feature == f; });
-          if (candidate == below.end()) {
-            below.push_back({f, tree.saving[node], codes});
-          } else {
-            candidate->saving += tree.saving[node];
-            for (std::size_t w = 0; w < codes.bits.size(); ++w)
-              candidate->codes.bits[w] &= codes.bits[w];
-          }
-        }
-        paths[child] = std::move(below);
-      };
-      go(left, tree.goes_left[node]);
-      go(left + 1, tree.goes_right[node]);
+      parent[left] = parent[left + 1] = node;
       continue;
+    }
+    way.clear();
+    for (std::size_t n = node; n != 0; n = parent[n]) way.push_back(n);
+    path.clear();
+    for (auto child = way.rbegin(); child != way.rend(); ++child) {
+      const std::size_t n = parent[*child];
+      const bool left = static_cast<std::size_t>(tree.left[n]) == *child;
+      add(n, left ? tree.goes_left[n] : tree.goes_right[n]);
     }
     std::stable_sort(path.begin(), path.end(),
                      [](const Candidate& a, const Candidate& b) { return a.saving > b.saving; });
@@ -338,8 +339,8 @@ LeafLines::Units LeafLines::find_units(const RowWeights& weights, bool needs_cur
 }
 
 LeafLines::Balance LeafLines::balance(const Leaf& leaf, const LineTwin& twin,
-                                      const OfClasses<Means>& means, const Units& units) const {
-  const double sample = tree_.cell[leaf.node].weight();
+                                      const OfClasses<Means>& means, double sample,
+                                      const Units& units) {
   Balance balance;
   balance.twin = twin;
   std::array<double, kMost> present{};
@@ -441,9 +442,9 @@ void LeafLines::add_line(const Leaf& leaf, const Balance& balance, const Equatio
   fitted.largest = std::max(fitted.largest, std::abs(value) + cut * reach);
 }
 
-FittedLines LeafLines::fit(const Slots& slots, const RowWeights& weights, const Response& response,
-                           const Regularizers& r, const std::vector<double>& values,
-                           double total) const {
+FittedLines LeafLines::fit(const Tree& tree, const Slots& slots, const RowWeights& weights,
+                           const Response& response, const Regularizers& r,
+                           const std::vector<double>& values, double total) const {
   const bool needs_curvature = response.needs_curvature();
   const Units units = find_units(weights, needs_curvature, total);
   const std::vector<OfClasses<Means>> means = sum_by_leaf<Means>(slots, 6.0, [&](const Task& task) {
@@ -452,7 +453,8 @@ FittedLines LeafLines::fit(const Slots& slots, const RowWeights& weights, const 
   std::vector<Balance> balances;
   for (std::size_t k = 0; k < leaves_.size(); ++k) {
     const LineTwin twin = response.line_twin(values[leaves_[k].node], r);
-    balances.push_back(balance(leaves_[k], twin, means[k], units));
+    const double sample = tree.cell[leaves_[k].node].weight();
+    balances.push_back(balance(leaves_[k], twin, means[k], sample, units));
   }
   const std::vector<OfClasses<Products>> products =
       sum_by_leaf<Products>(slots, 12.0, [&](const Task& task) {
@@ -462,7 +464,7 @@ FittedLines LeafLines::fit(const Slots& slots, const RowWeights& weights, const 
   FittedLines fitted;
   fitted.lines.offsets.push_back(0);
   std::size_t next = 0;  // leaf that may have a line
-  for (std::size_t node = 0; node < tree_.size(); ++node) {
+  for (std::size_t node = 0; node < tree.size(); ++node) {
     fitted.largest = std::max(fitted.largest, std::abs(values[node]));
     if (next < leaves_.size() && leaves_[next].node == node) {
       const Balance& balance = balances[next];
