@@ -356,14 +356,14 @@ TreeGrower::~TreeGrower() = default;
 std::size_t TreeGrower::bytes(std::size_t rows, std::size_t training,
                               bool needs_curvature) noexcept {
   const std::size_t units = needs_curvature ? sizeof(Units<true>) : sizeof(Units<false>);
-  return rows * units + training * 2 * sizeof(std::uint32_t);  // and two buffers of row numbers
+  return rows * units + LeafRows::bytes(training);
 }
 
 std::size_t TreeGrower::joint_bytes(const Bins& bins, std::size_t rows, std::size_t training,
                                     std::size_t classes, std::size_t leaves) noexcept {
   const std::size_t stride = JointUnits::stride_for(classes);
   return rows * (stride * sizeof(std::int32_t) + sizeof(std::uint64_t)) +
-         training * 2 * sizeof(std::uint32_t) +
+         LeafRows::bytes(training) +
          LeafSums<JointAdder>::bytes_of(stride * bins.total_width(),
                                         training * bins.size() * stride, leaves);
 }

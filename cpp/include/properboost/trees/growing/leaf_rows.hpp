@@ -28,6 +28,11 @@ class LeafRows {
 
   explicit LeafRows(const Codes& codes);
 
+  // The bytes for so many rows: two buffers of their numbers, and their branches.
+  static constexpr std::size_t bytes(std::size_t rows) noexcept {
+    return rows * (2 * sizeof(std::uint32_t) + sizeof(std::uint8_t));
+  }
+
   // Begins a tree with rows of these segments.
   void set_segments(const std::vector<std::size_t>& segments);
   // The row blocks of these segments.
@@ -82,7 +87,8 @@ class LeafRows {
   std::vector<std::size_t> first_{0};  // of each block's rows among those of all blocks; last all
   // Sorted by leaf, in a leaf by segment, and in a segment in their original order.
   std::array<std::vector<std::uint32_t>, 2> buffers_;
-  std::vector<Place> places_;  // of each node
+  std::vector<std::uint8_t> is_left_;  // of each place, where a leaf is split
+  std::vector<Place> places_;          // of each node
 };
 
 template <class Draw, class Count>
