@@ -125,8 +125,7 @@ class ClassAdder {
     std::uint32_t find_largest(std::size_t f, std::size_t slot) const {
       const auto* const from =
           reinterpret_cast<const std::uint32_t*>(memory_.data() + adder_.first(f, slot));
-      const std::size_t n = static_cast<std::size_t>(adder_.bins_[f].width()) * sizeof(Narrow) /
-                            sizeof(std::uint32_t);
+      const std::size_t n = numbers_of(f);
       std::uint32_t largest = 0;
       vectorized([=, &largest] {
         std::uint32_t most = 0;
@@ -140,20 +139,26 @@ class ClassAdder {
       std::uint8_t& has_begun = of_slot_[slot].has_begun[f - features_.begin];
       const bool begun = std::exchange(has_begun, std::uint8_t{1}) != 0;
       const std::size_t at = adder_.first(f, slot);
-      Unit* const to = sums_.data() + at;
-      Narrow* const from = memory_.data() + at;
-      const auto n = static_cast<std::size_t>(adder_.bins_[f].width());
+      auto* const wide = reinterpret_cast<std::int64_t*>(sums_.data() + at);
+      auto* const narrow = reinterpret_cast<std::uint32_t*>(memory_.data() + at);
+      const std::size_t n = numbers_of(f);
       vectorized([=] {
-        for (std::size_t i = 0; i < n; ++i) {
-          const Unit unit = RowUnits<kCurvature>::widen(from[i]);
-          from[i] = {};
-          if (begun) {
-            to[i] += unit;
-          } else {
-            to[i] = unit;
-          }
+        std::int64_t* const __restrict to = wide;
+        std::uint32_t* const __restrict from = narrow;
+        const std::size_t all = n;
+        if (begun) {
+          for (std::size_t i = 0; i < all; ++i) to[i] += from[i];
+        } else {
+          for (std::size_t i = 0; i < all; ++i) to[i] = from[i];
         }
+        std::fill_n(from, all, 0);
       });
+    }
+    // How many numbers the sums of a feature have in a slot.
+    std::size_t numbers_of(std::size_t f) const {
+      constexpr std::size_t kEach = sizeof(Narrow) / sizeof(std::uint32_t);
+      static_assert(sizeof(Unit) == kEach * sizeof(std::int64_t));
+      return static_cast<std::size_t>(adder_.bins_[f].width()) * kEach;
     }
 
     const ClassAdder& adder_;
