@@ -130,13 +130,32 @@ void LeafLines::find_leaves(const Tree& tree) {
   }
 }
 
+template <class AreAlike>
+std::vector<LeafLines::Task> LeafLines::join_tasks(const AreAlike& are_alike) const {
+  constexpr std::size_t kEnough = 4096;  // rows of a task
+  std::vector<Task> joined;
+  for (const Task& task : tasks_) {
+    if (!joined.empty()) {
+      Task& last = joined.back();
+      if (last.leaf == task.leaf && last.end == task.begin && task.end - last.begin <= kEnough &&
+          are_alike(last.segment, task.segment)) {
+        last.end = task.end;
+        continue;
+      }
+    }
+    joined.push_back(task);
+  }
+  return joined;
+}
+
 // Takes the codes of the leaves' terms from the rows, which lie scattered.
 void LeafLines::gather() {
   constexpr std::size_t kAhead = 24;
   codes_.resize(rows_.grown() * kMost);
   const double nanoseconds = 8.0 * static_cast<double>(rows_.grown());
-  team_.for_each(tasks_.size(), nanoseconds, [&](std::size_t t) {
-    const Task& task = tasks_[t];
+  const std::vector<Task> tasks = join_tasks([](std::size_t, std::size_t) { return true; });
+  team_.for_each(tasks.size(), nanoseconds, [&](std::size_t t) {
+    const Task& task = tasks[t];
     const Leaf& leaf = leaves_[task.leaf];
     const std::uint32_t* const row = rows_.rows(leaf.node);
     std::vector<std::size_t> lines;  // the first term in each cache line of a row
@@ -185,13 +204,17 @@ void LeafLines::Products::add_to(AllReduce& all_reduce) {
 template <class Sums, class SumTask>
 std::vector<LeafLines::OfClasses<Sums>> LeafLines::sum_by_leaf(const Slots& slots, double ns_a_row,
                                                                const SumTask& sum_task) const {
-  std::vector<Sums> of_tasks(tasks_.size());
-  team_.for_each(tasks_.size(), ns_a_row * static_cast<double>(rows_.grown()),
-                 [&](std::size_t t) { of_tasks[t] = sum_task(tasks_[t]); });
+  const auto class_of = [&](std::size_t segment) -> std::size_t {
+    return slots.of_segment[segment] == Slots::kPositive ? 1 : 0;
+  };
+  const std::vector<Task> tasks =
+      join_tasks([&](std::size_t a, std::size_t b) { return class_of(a) == class_of(b); });
+  std::vector<Sums> of_tasks(tasks.size());
+  team_.for_each(tasks.size(), ns_a_row * static_cast<double>(rows_.grown()),
+                 [&](std::size_t t) { of_tasks[t] = sum_task(tasks[t]); });
   std::vector<OfClasses<Sums>> leaves(leaves_.size());
-  for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    const std::size_t c = slots.of_segment[tasks_[t].segment] == Slots::kPositive ? 1 : 0;
-    leaves[tasks_[t].leaf][c] += of_tasks[t];
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    leaves[tasks[t].leaf][class_of(tasks[t].segment)] += of_tasks[t];
   }
   AllReduce all_reduce = team_.all_reduce();
   for (OfClasses<Sums>& leaf : leaves) {
@@ -209,7 +232,7 @@ LeafLines::Means LeafLines::sum_means(const Task& task, const RowWeights& weight
   Means sums;
   alignas(64) Strip base, ratio, x, present, sample;
   const bool all_ones = weights.sample_weight.all_ones();
-  sample.fill(1.0);
+  std::fill_n(sample.begin(), std::min(kStrip, task.end - task.begin), 1.0);
   for (std::size_t begin = 0; begin < task.end - task.begin; begin += kStrip) {
     const std::size_t n = std::min(kStrip, task.end - task.begin - begin);
     for (std::size_t i = 0; i < n; ++i) {
@@ -303,8 +326,9 @@ void LeafLines::evaluate(const NodeLines& lines, const std::uint8_t* nodes, std:
     return properboost::evaluate(lines, packed_, bins_, nodes, rows, out, team_);
   const std::vector<LineTable> tables = tabulate(lines, bins_);
   std::fill_n(out, rows, 0.0F);
-  team_.for_each(tasks_.size(), 4.0 * static_cast<double>(rows), [&](std::size_t k) {
-    const Task& task = tasks_[k];
+  const std::vector<Task> tasks = join_tasks([](std::size_t, std::size_t) { return true; });
+  team_.for_each(tasks.size(), 4.0 * static_cast<double>(rows), [&](std::size_t k) {
+    const Task& task = tasks[k];
     const Leaf& leaf = leaves_[task.leaf];
     const std::uint32_t* const row = rows_.rows(leaf.node);
     const std::size_t begin = lines.begin(leaf.node), terms = lines.end(leaf.node) - begin;

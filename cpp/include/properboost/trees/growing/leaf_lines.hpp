@@ -139,6 +139,10 @@ class LeafLines {
 
   void find_leaves(const Tree& tree);
   void gather();
+  // The tasks, of which neighbours in a leaf are one if their segments are alike: few if a leaf's
+  // rows are of many segments.
+  template <class AreAlike>
+  std::vector<Task> join_tasks(const AreAlike& are_alike) const;
   Means sum_means(const Task& task, const RowWeights& weights, bool needs_curvature,
                   const Units& units) const;
   Products sum_products(const Task& task, const RowWeights& weights, bool needs_curvature,
