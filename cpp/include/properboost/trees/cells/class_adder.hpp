@@ -37,6 +37,10 @@ class ClassAdder {
   // The sums of a code, and how many of them a row is added to.
   std::size_t per_code() const noexcept { return slots_.n; }
   static constexpr std::size_t per_row() noexcept { return 1; }
+  // Whether rows of two training segments are added to the same sums.
+  bool adds_alike(std::size_t a, std::size_t b) const {
+    return slots_.of_segment[a] == slots_.of_segment[b];
+  }
 
   static constexpr std::size_t kMostRows = 256;  // of a block
 

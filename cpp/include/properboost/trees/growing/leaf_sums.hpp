@@ -104,9 +104,11 @@ class LeafSums {
       const std::size_t part = task / groups, group = task % groups;
       const FeatureRange features = packed.part(group, groups);
       typename Adder::Run run(adder_, features, sums[part], n / parts, memory_[part]);
-      for (std::size_t s = 0; s + 1 < place.bounds.size(); ++s) {
-        const std::size_t from = std::max(place.bounds[s], begin + n * part / parts);
-        const std::size_t end = std::min(place.bounds[s + 1], begin + n * (part + 1) / parts);
+      const std::vector<std::size_t>& bounds = place.bounds;
+      for (std::size_t s = 0, next = 0; s + 1 < bounds.size(); s = next) {
+        for (next = s + 1; next + 1 < bounds.size() && adder_.adds_alike(s, next);) ++next;
+        const std::size_t from = std::max(bounds[s], begin + n * part / parts);
+        const std::size_t end = std::min(bounds[next], begin + n * (part + 1) / parts);
         if (from < end) run.add(row + from, end - from, s);
       }
       run.end();
