@@ -265,12 +265,15 @@ LeafLines::Means LeafLines::sum_means(const Task& task, const RowWeights& weight
       const double* const z = bins_[leaf.feature[j]].positions();
       for (std::size_t i = 0; i < n; ++i) {
         const double at = z[code[(begin + i) * kMost + j]];
-        present[i] = at == at ? 1.0 : 0.0;
         x[i] = at == at ? at : 0.0;
       }
       add(base, x, sums.position[j], units.curvature);
       add_sample(x, sums.sample_position[j]);
       if (!leaf.may_miss[j]) continue;
+      for (std::size_t i = 0; i < n; ++i) {
+        const double at = z[code[(begin + i) * kMost + j]];
+        present[i] = at == at ? 1.0 : 0.0;
+      }
       add(base, present, sums.present[j], units.curvature);
       add_sample(present, sums.sample_present[j]);
     }
