@@ -281,12 +281,12 @@ class TreeGrower::State {
       const std::vector<std::size_t>& bounds = rows_.place(node).bounds;
       const std::uint32_t* const row = rows_.rows(node);
       const CellUnits& units = classes[k].units;
-      const auto is_own = [&](std::size_t s) { return slots.of_segment[s] == k; };
+      const auto is_of_class = [&](std::size_t s) { return slots.of_segment[s] == k; };
       for (std::size_t s = 0, next = 0; s + 1 < bounds.size(); s = next) {
-        for (next = s + 1; next + 1 < bounds.size() && is_own(next) == is_own(s);) ++next;
+        for (next = s + 1; next + 1 < bounds.size() && is_of_class(next) == is_of_class(s);) ++next;
         const std::uint32_t* const first = row + bounds[s];
         const std::size_t n = bounds[next] - bounds[s];
-        sums[task][is_own(s) ? 0 : 1] += sum_rounded(
+        sums[task][is_of_class(s) ? 0 : 1] += sum_rounded(
             units.weight, first, n, [&](std::size_t i) { return classes[k].weight_of(i); });
         if (!needs_curvature) continue;
         sums[task][2] += sum_rounded(units.curvature, first, n,

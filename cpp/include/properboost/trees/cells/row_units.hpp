@@ -164,7 +164,7 @@ class RowUnits {
       vectorized([=, out = counts + done, w = weight.data(), c = curvature.data()] {
         std::uint8_t* const __restrict to = out;  // copies, which nothing written could change
         const std::size_t all = size;
-        for (std::size_t i = 0; i < all; ++i) to[i] = (w[i] > 0) | (c[i] > 0) ? 1 : 0;
+        for (std::size_t i = 0; i < all; ++i) to[i] = ((w[i] > 0) | (c[i] > 0)) ? 1 : 0;
       });
     }
   }
