@@ -23,9 +23,9 @@ double count_rows(const std::vector<RowBlock>& blocks) {
 double largest_line(const float* lines, const std::vector<RowBlock>& blocks, Team& team) {
   std::vector<float> parts(blocks.size(), 0.0F);
   team.for_each(parts.size(), 0.2 * count_rows(blocks), [&](std::size_t c) {
-    for (std::size_t i = blocks[c].begin; i < blocks[c].end; ++i) {
-      parts[c] = std::max(parts[c], std::abs(lines[i]));
-    }
+    parts[c] = find_largest(
+        blocks[c].end - blocks[c].begin,
+        [from = lines + blocks[c].begin](std::size_t i) { return std::abs(from[i]); }, 0.0F);
   });
   double largest = wide(largest_of(parts));
   team.all_reduce().most(largest).run();

@@ -61,8 +61,15 @@ class TreePlanner final : public Planner {
                              key(), progress, team);
     nodes_.resize(at_.rows.codes.rows);
     grower->find_nodes(tree, nodes_.data(), team);
-    updates[0] = adopt(std::move(tree), nodes_.data(), *grower, screen.has_value(), team);
+    const std::optional<LeafLines> lines = find_lines(tree, *grower, team);
+    updates[0] = adopt(std::move(tree), nodes_.data(), *grower, lines, screen.has_value(), team);
     return updates;
+  }
+
+  // The lines in the leaves of the tree that the grower grew last, if it has some.
+  std::optional<LeafLines> find_lines(const Tree& tree, TreeGrower& grower, Team& team) const {
+    if (!limits_.fields.linear_leaves) return std::nullopt;
+    return grower.lines(tree, limits_, team);
   }
 
   const Criterion& criterion() const { return learner_.criterion_or(at_.algorithm.response()); }
@@ -82,8 +89,8 @@ class TreePlanner final : public Planner {
 
   // The update by a tree with the model's cells, which the grower grew last.  Where it was grown
   // from a screen, there may be rows with codes that it has no branch for.
-  RoundUpdate adopt(Tree tree, const std::uint8_t* nodes, TreeGrower& grower, bool by_screen,
-                    Team& team) {
+  RoundUpdate adopt(Tree tree, const std::uint8_t* nodes, const TreeGrower& grower,
+                    const std::optional<LeafLines>& lines, bool by_screen, Team& team) {
     RoundUpdate update;
     update.tree = std::move(tree);
     update.feature = Rounds::kTree;
@@ -107,7 +114,7 @@ class TreePlanner final : public Planner {
         grower.weigh(update.tree, slots_, at_.rows.sample_weight, at_.rows.totals.all, team);
     average_inner_nodes(update, partition);
     if (!limits_.directions.empty() && !limits_.rule) constrain(update, partition);
-    if (limits_.fields.linear_leaves) add_lines(update, grower, team);
+    if (lines) add_lines(update, *lines);
     const bool by_sample = by_screen || limits_.fields.subsample < 1.0;
     if (by_sample || !limits_.directions.empty()) compute_slope(update, team);
     update.may_move_later = by_screen || learner_.draws(at_.rows.bins.size());
@@ -130,9 +137,8 @@ class TreePlanner final : public Planner {
     }
   }
 
-  void add_lines(RoundUpdate& update, TreeGrower& grower, Team& team) {
-    const LeafLines lines = grower.lines(update.tree, limits_, team);
-    FittedLines fitted = lines.fit(slots_, row_weights(), at_.algorithm.response(),
+  void add_lines(RoundUpdate& update, const LeafLines& lines) {
+    FittedLines fitted = lines.fit(update.tree, slots_, row_weights(), at_.algorithm.response(),
                                    at_.batch.regularizers[0], update.table, at_.rows.totals.all);
     require_finite(fitted.slope, "slope", at_.round(0));
     update.lines = std::move(fitted.lines);
@@ -215,12 +221,13 @@ class JointTreePlanner final : public Planner {
     JointTree grown = grower->grow(slots_, weights, first.criterion(), at_.batch.regularizers[0],
                                    first.limits(), first.key(), progress, team);
     grower->find_nodes(grown.tree, nodes_.data(), team);
+    const std::optional<LeafLines> lines = first.find_lines(grown.tree, *grower, team);
     std::vector<RoundUpdate> updates;
     for (std::size_t k = 0; k < classes_.size(); ++k) {
       Tree tree = grown.tree;
       tree.cell = std::move(grown.cells[k]);
-      updates.push_back(
-          classes_[k]->adopt(std::move(tree), nodes_.data(), *grower, screen.has_value(), team));
+      updates.push_back(classes_[k]->adopt(std::move(tree), nodes_.data(), *grower, lines,
+                                           screen.has_value(), team));
     }
     return updates;
   }

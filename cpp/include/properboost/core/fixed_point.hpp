@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -62,6 +63,17 @@ struct FixedPoint {
   std::int64_t round_signed(double x) const { return x < 0.0 ? -round(-x) : round(x); }
   double value(std::int64_t sum) const { return static_cast<double>(sum) * unit; }
 };
+
+// The sum of n numbers, each rounded; none is negative.
+inline std::int64_t sum_rounded(const FixedPoint& units, const double* numbers, std::size_t n) {
+  std::int64_t sum = 0;
+  vectorized([=, per_unit = units.per_unit, &sum](auto set) {
+    std::int64_t total = 0;
+    for (std::size_t i = 0; i < n; ++i) total += whole_part(numbers[i] * per_unit + 0.5, set);
+    sum = total;
+  });
+  return sum;
+}
 
 // The multiples that rows' numbers are rounded to, so that sums of hundreds of rows take 32 bits.
 struct Grain {

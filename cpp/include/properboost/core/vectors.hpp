@@ -117,6 +117,35 @@ struct alignas(2 * sizeof(Real)) Two {
 #endif
 };
 
+// to[i] += from[i], to[i] -= from[i], of n whole numbers or pairs of them: a vector at a time,
+// where a compiler would take pairs one by one.
+template <class Whole>
+void add_sums(Whole* to, const Whole* from, std::size_t n) {
+  vectorized([=] {
+    Whole* const __restrict sums = to;  // copies, which nothing written could change
+    const Whole* const __restrict others = from;
+    const std::size_t all = n;
+    for (std::size_t i = 0; i < all; ++i) sums[i] += others[i];
+  });
+}
+template <class Whole>
+void subtract_sums(Whole* to, const Whole* from, std::size_t n) {
+  vectorized([=] {
+    Whole* const __restrict sums = to;  // copies, which nothing written could change
+    const Whole* const __restrict others = from;
+    const std::size_t all = n;
+    for (std::size_t i = 0; i < all; ++i) sums[i] -= others[i];
+  });
+}
+template <class Whole>
+void add_sums(Two<Whole>* to, const Two<Whole>* from, std::size_t n) {
+  add_sums(reinterpret_cast<Whole*>(to), reinterpret_cast<const Whole*>(from), 2 * n);
+}
+template <class Whole>
+void subtract_sums(Two<Whole>* to, const Two<Whole>* from, std::size_t n) {
+  subtract_sums(reinterpret_cast<Whole*>(to), reinterpret_cast<const Whole*>(from), 2 * n);
+}
+
 // Two whole numbers of 32 bits that are added as one of 64; neither may overflow.
 struct alignas(8) Halves {
   std::uint32_t data[2] = {0, 0};

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "properboost/core/aligned.hpp"
 #include "properboost/core/prefetch.hpp"
+#include "properboost/core/vectors.hpp"
 
 namespace properboost {
 
@@ -74,7 +76,44 @@ class PackedCodes {
   // Prefetches row i.
   void prefetch(std::size_t i) const noexcept { properboost::prefetch(row(i), stride_); }
 
+  // Copies `words` words of n rows from that of a place on, a word of all rows after the other:
+  // that of the i-th row is to[w * most + i].  Two words of two rows take turns as vectors.
+  void gather(const std::uint32_t* rows, std::size_t n, std::size_t place, std::size_t words,
+              std::size_t most, std::uint64_t* to) const noexcept {
+    const std::uint8_t* const first = bytes_.data() + place;
+    std::size_t i = 0;
+    for (; i + 2 <= n; i += 2) {
+      const std::uint8_t* const a = first + rows[i] * stride_;
+      const std::uint8_t* const b = first + rows[i + 1] * stride_;
+      std::size_t w = 0;
+      for (; w + 2 <= words; w += 2) exchange(a + w * kTogether, b + w * kTogether, most, to, w, i);
+      if (w < words) {
+        std::memcpy(to + w * most + i, a + w * kTogether, kTogether);
+        std::memcpy(to + w * most + i + 1, b + w * kTogether, kTogether);
+      }
+    }
+    for (; i < n; ++i) {
+      for (std::size_t w = 0; w < words; ++w) {
+        std::memcpy(to + w * most + i, first + rows[i] * stride_ + w * kTogether, kTogether);
+      }
+    }
+  }
+
  private:
+  // Stores two words of two rows by word, which were by row.
+  static void exchange(const std::uint8_t* a, const std::uint8_t* b, std::size_t most,
+                       std::uint64_t* to, std::size_t w, std::size_t i) noexcept {
+    Two<std::uint64_t> of_a, of_b, first, second;
+    std::memcpy(&of_a, a, sizeof of_a);
+    std::memcpy(&of_b, b, sizeof of_b);
+    first.data[0] = of_a.data[0];
+    first.data[1] = of_b.data[0];
+    second.data[0] = of_a.data[1];
+    second.data[1] = of_b.data[1];
+    std::memcpy(to + w * most + i, &first, sizeof first);
+    std::memcpy(to + (w + 1) * most + i, &second, sizeof second);
+  }
+
   // Rows fill whole cache lines, or cache lines hold whole rows.
   static std::size_t stride_for(std::size_t features) noexcept {
     if (features > kCacheLine / 2) return (features + kCacheLine - 1) / kCacheLine * kCacheLine;

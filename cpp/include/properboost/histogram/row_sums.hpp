@@ -190,7 +190,9 @@ class RowAdder {
     std::memcpy(zero, zero_, sizeof zero);
     std::memcpy(sums, sums_, sizeof sums);
     std::memcpy(seen, seen_, sizeof seen);
-    const auto take = [&](std::size_t v, Real x) {
+    // By reference: how compilers pass such vectors by value has changed, as GCC notes.
+    const auto take = [&](std::size_t v, const Real& value) {
+      Real x = value;
       x += rounder[v];
       Bits bits;
       std::memcpy(&bits, &x, sizeof bits);

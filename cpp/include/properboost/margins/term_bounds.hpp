@@ -2,9 +2,33 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <vector>
 
+#include "properboost/core/instruction_set.hpp"
+#include "properboost/histogram/row_sums.hpp"
+
 namespace properboost {
+
+// The size of the largest of some numbers, or `most`; a NaN does not count.
+//
+// Sizes are in the order of their bits, whose largest is found with vectors.
+template <class Numbers>
+float find_largest(std::size_t n, const Numbers& number, float most) {
+  constexpr std::int32_t kInfinity = 0x7F800000;
+  std::int32_t largest = to_bits(most);
+  vectorized([&, n, number] {
+    std::int32_t most_bits = largest;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::int32_t size = to_bits(number(i)) & 0x7FFFFFFF;
+      most_bits = std::max(most_bits, size <= kInfinity ? size : 0);
+    }
+    largest = most_bits;
+  });
+  std::memcpy(&most, &largest, sizeof most);
+  return most;
+}
 
 struct TermBounds {
   double weight, curvature, loss;

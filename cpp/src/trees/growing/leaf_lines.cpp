@@ -63,7 +63,7 @@ double factor(const LineTwin& twin, std::size_t of_class) {
 
 LeafLines::LeafLines(const Tree& tree, const LeafRows& rows, const PackedCodes& packed,
                      const Bins& bins, const TreeLimits& limits, Team& team)
-    : tree_(tree), rows_(rows), packed_(packed), bins_(bins), limits_(limits), team_(team) {
+    : rows_(rows), packed_(packed), bins_(bins), limits_(limits), team_(team) {
   find_leaves(tree);
   for (std::size_t k = 0; k < leaves_.size(); ++k) {
     for (const RowBlock& block : cut_into_row_blocks(rows_.place(leaves_[k].node).bounds)) {
@@ -81,30 +81,31 @@ void LeafLines::find_leaves(const Tree& tree) {
     double saving;
     CodeSet codes;
   };
-  std::vector<std::vector<Candidate>> paths(tree.size());
+  std::vector<std::size_t> parent(tree.size(), 0);
+  std::vector<std::size_t> way;  // from a leaf to the root
+  std::vector<Candidate> path;
+  const auto add = [&](std::size_t node, const CodeSet& codes) {
+    const auto f = static_cast<std::size_t>(tree.feature[node]);
+    if (bins_[f].positions() == nullptr) return;
+    const auto candidate =
+        std::find_if(path.begin(), path.end(), [&](const Candidate& c) { return c.feature == f; });
+    if (candidate == path.end()) return path.push_back({f, tree.saving[node], codes});
+    candidate->saving += tree.saving[node];
+    for (std::size_t w = 0; w < codes.bits.size(); ++w) candidate->codes.bits[w] &= codes.bits[w];
+  };
   for (std::size_t node = 0; node < tree.size(); ++node) {
-    std::vector<Candidate> path = std::move(paths[node]);
     if (!tree.is_leaf(node)) {
-      const auto f = static_cast<std::size_t>(tree.feature[node]);
       const auto left = static_cast<std::size_t>(tree.left[node]);
-      const auto go = [&](std::size_t child, const CodeSet& codes) {
-        std::vector<Candidate> below = path;
-        if (bins_[f].positions() != nullptr) {
-          const auto candidate = std::find_if(below.begin(), below.end(),
-                                              [&](const Candidate& c) { return c.feature == f; });
-          if (candidate == below.end()) {
-            below.push_back({f, tree.saving[node], codes});
-          } else {
-            candidate->saving += tree.saving[node];
-            for (std::size_t w = 0; w < codes.bits.size(); ++w)
-              candidate->codes.bits[w] &= codes.bits[w];
-          }
-        }
-        paths[child] = std::move(below);
-      };
-      go(left, tree.goes_left[node]);
-      go(left + 1, tree.goes_right[node]);
+      parent[left] = parent[left + 1] = node;
       continue;
+    }
+    way.clear();
+    for (std::size_t n = node; n != 0; n = parent[n]) way.push_back(n);
+    path.clear();
+    for (auto child = way.rbegin(); child != way.rend(); ++child) {
+      const std::size_t n = parent[*child];
+      const bool left = static_cast<std::size_t>(tree.left[n]) == *child;
+      add(n, left ? tree.goes_left[n] : tree.goes_right[n]);
     }
     std::stable_sort(path.begin(), path.end(),
                      [](const Candidate& a, const Candidate& b) { return a.saving > b.saving; });
@@ -129,13 +130,32 @@ void LeafLines::find_leaves(const Tree& tree) {
   }
 }
 
+template <class AreAlike>
+std::vector<LeafLines::Task> LeafLines::join_tasks(const AreAlike& are_alike) const {
+  constexpr std::size_t kEnough = 4096;  // rows of a task
+  std::vector<Task> joined;
+  for (const Task& task : tasks_) {
+    if (!joined.empty()) {
+      Task& last = joined.back();
+      if (last.leaf == task.leaf && last.end == task.begin && task.end - last.begin <= kEnough &&
+          are_alike(last.segment, task.segment)) {
+        last.end = task.end;
+        continue;
+      }
+    }
+    joined.push_back(task);
+  }
+  return joined;
+}
+
 // Takes the codes of the leaves' terms from the rows, which lie scattered.
 void LeafLines::gather() {
   constexpr std::size_t kAhead = 24;
   codes_.resize(rows_.grown() * kMost);
   const double nanoseconds = 8.0 * static_cast<double>(rows_.grown());
-  team_.for_each(tasks_.size(), nanoseconds, [&](std::size_t t) {
-    const Task& task = tasks_[t];
+  const std::vector<Task> tasks = join_tasks([](std::size_t, std::size_t) { return true; });
+  team_.for_each(tasks.size(), nanoseconds, [&](std::size_t t) {
+    const Task& task = tasks[t];
     const Leaf& leaf = leaves_[task.leaf];
     const std::uint32_t* const row = rows_.rows(leaf.node);
     std::vector<std::size_t> lines;  // the first term in each cache line of a row
@@ -184,13 +204,17 @@ void LeafLines::Products::add_to(AllReduce& all_reduce) {
 template <class Sums, class SumTask>
 std::vector<LeafLines::OfClasses<Sums>> LeafLines::sum_by_leaf(const Slots& slots, double ns_a_row,
                                                                const SumTask& sum_task) const {
-  std::vector<Sums> of_tasks(tasks_.size());
-  team_.for_each(tasks_.size(), ns_a_row * static_cast<double>(rows_.grown()),
-                 [&](std::size_t t) { of_tasks[t] = sum_task(tasks_[t]); });
+  const auto class_of = [&](std::size_t segment) -> std::size_t {
+    return slots.of_segment[segment] == Slots::kPositive ? 1 : 0;
+  };
+  const std::vector<Task> tasks =
+      join_tasks([&](std::size_t a, std::size_t b) { return class_of(a) == class_of(b); });
+  std::vector<Sums> of_tasks(tasks.size());
+  team_.for_each(tasks.size(), ns_a_row * static_cast<double>(rows_.grown()),
+                 [&](std::size_t t) { of_tasks[t] = sum_task(tasks[t]); });
   std::vector<OfClasses<Sums>> leaves(leaves_.size());
-  for (std::size_t t = 0; t < tasks_.size(); ++t) {
-    const std::size_t c = slots.of_segment[tasks_[t].segment] == Slots::kPositive ? 1 : 0;
-    leaves[tasks_[t].leaf][c] += of_tasks[t];
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    leaves[tasks[t].leaf][class_of(tasks[t].segment)] += of_tasks[t];
   }
   AllReduce all_reduce = team_.all_reduce();
   for (OfClasses<Sums>& leaf : leaves) {
@@ -208,7 +232,7 @@ LeafLines::Means LeafLines::sum_means(const Task& task, const RowWeights& weight
   Means sums;
   alignas(64) Strip base, ratio, x, present, sample;
   const bool all_ones = weights.sample_weight.all_ones();
-  sample.fill(1.0);
+  std::fill_n(sample.begin(), std::min(kStrip, task.end - task.begin), 1.0);
   for (std::size_t begin = 0; begin < task.end - task.begin; begin += kStrip) {
     const std::size_t n = std::min(kStrip, task.end - task.begin - begin);
     for (std::size_t i = 0; i < n; ++i) {
@@ -241,12 +265,15 @@ LeafLines::Means LeafLines::sum_means(const Task& task, const RowWeights& weight
       const double* const z = bins_[leaf.feature[j]].positions();
       for (std::size_t i = 0; i < n; ++i) {
         const double at = z[code[(begin + i) * kMost + j]];
-        present[i] = at == at ? 1.0 : 0.0;
         x[i] = at == at ? at : 0.0;
       }
       add(base, x, sums.position[j], units.curvature);
       add_sample(x, sums.sample_position[j]);
       if (!leaf.may_miss[j]) continue;
+      for (std::size_t i = 0; i < n; ++i) {
+        const double at = z[code[(begin + i) * kMost + j]];
+        present[i] = at == at ? 1.0 : 0.0;
+      }
       add(base, present, sums.present[j], units.curvature);
       add_sample(present, sums.sample_present[j]);
     }
@@ -302,8 +329,9 @@ void LeafLines::evaluate(const NodeLines& lines, const std::uint8_t* nodes, std:
     return properboost::evaluate(lines, packed_, bins_, nodes, rows, out, team_);
   const std::vector<LineTable> tables = tabulate(lines, bins_);
   std::fill_n(out, rows, 0.0F);
-  team_.for_each(tasks_.size(), 4.0 * static_cast<double>(rows), [&](std::size_t k) {
-    const Task& task = tasks_[k];
+  const std::vector<Task> tasks = join_tasks([](std::size_t, std::size_t) { return true; });
+  team_.for_each(tasks.size(), 4.0 * static_cast<double>(rows), [&](std::size_t k) {
+    const Task& task = tasks[k];
     const Leaf& leaf = leaves_[task.leaf];
     const std::uint32_t* const row = rows_.rows(leaf.node);
     const std::size_t begin = lines.begin(leaf.node), terms = lines.end(leaf.node) - begin;
@@ -338,8 +366,8 @@ LeafLines::Units LeafLines::find_units(const RowWeights& weights, bool needs_cur
 }
 
 LeafLines::Balance LeafLines::balance(const Leaf& leaf, const LineTwin& twin,
-                                      const OfClasses<Means>& means, const Units& units) const {
-  const double sample = tree_.cell[leaf.node].weight();
+                                      const OfClasses<Means>& means, double sample,
+                                      const Units& units) {
   Balance balance;
   balance.twin = twin;
   std::array<double, kMost> present{};
@@ -441,9 +469,9 @@ void LeafLines::add_line(const Leaf& leaf, const Balance& balance, const Equatio
   fitted.largest = std::max(fitted.largest, std::abs(value) + cut * reach);
 }
 
-FittedLines LeafLines::fit(const Slots& slots, const RowWeights& weights, const Response& response,
-                           const Regularizers& r, const std::vector<double>& values,
-                           double total) const {
+FittedLines LeafLines::fit(const Tree& tree, const Slots& slots, const RowWeights& weights,
+                           const Response& response, const Regularizers& r,
+                           const std::vector<double>& values, double total) const {
   const bool needs_curvature = response.needs_curvature();
   const Units units = find_units(weights, needs_curvature, total);
   const std::vector<OfClasses<Means>> means = sum_by_leaf<Means>(slots, 6.0, [&](const Task& task) {
@@ -452,7 +480,8 @@ FittedLines LeafLines::fit(const Slots& slots, const RowWeights& weights, const 
   std::vector<Balance> balances;
   for (std::size_t k = 0; k < leaves_.size(); ++k) {
     const LineTwin twin = response.line_twin(values[leaves_[k].node], r);
-    balances.push_back(balance(leaves_[k], twin, means[k], units));
+    const double sample = tree.cell[leaves_[k].node].weight();
+    balances.push_back(balance(leaves_[k], twin, means[k], sample, units));
   }
   const std::vector<OfClasses<Products>> products =
       sum_by_leaf<Products>(slots, 12.0, [&](const Task& task) {
@@ -462,7 +491,7 @@ FittedLines LeafLines::fit(const Slots& slots, const RowWeights& weights, const 
   FittedLines fitted;
   fitted.lines.offsets.push_back(0);
   std::size_t next = 0;  // leaf that may have a line
-  for (std::size_t node = 0; node < tree_.size(); ++node) {
+  for (std::size_t node = 0; node < tree.size(); ++node) {
     fitted.largest = std::max(fitted.largest, std::abs(values[node]));
     if (next < leaves_.size() && leaves_[next].node == node) {
       const Balance& balance = balances[next];

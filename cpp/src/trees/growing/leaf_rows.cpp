@@ -5,10 +5,53 @@
 #include <stdexcept>
 #include <utility>
 
+#include "properboost/core/instruction_set.hpp"
+#include "properboost/core/intrinsics.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/trees/split.hpp"
 
 namespace properboost {
+namespace {
+
+// Copies n rows to the left or to the right, in their order; `lefts` are to go to the left.
+template <std::size_t kMost>
+void divide(const std::uint32_t* rows, const std::uint8_t* goes_left, std::size_t n,
+            std::size_t lefts, std::uint32_t* left, std::uint32_t* right) {
+  std::array<std::uint32_t, kMost> to_left, to_right;  // which have room for all rows
+  std::size_t l = 0, r = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    to_left[l] = rows[i];
+    to_right[r] = rows[i];
+    l += goes_left[i];
+    r += 1 - goes_left[i];
+  }
+  std::copy_n(to_left.begin(), lefts, left);
+  std::copy_n(to_right.begin(), n - lefts, right);
+}
+
+#if PROPERBOOST_X86_SETS
+[[gnu::target(PROPERBOOST_AVX512)]] void divide_avx512(const std::uint32_t* rows,
+                                                       const std::uint8_t* goes_left, std::size_t n,
+                                                       std::uint32_t* left, std::uint32_t* right) {
+  constexpr std::size_t kTogether = 16;
+  const auto first = [](std::size_t k) { return static_cast<__mmask16>((1u << k) - 1); };
+  for (std::size_t i = 0; i < n; i += kTogether) {
+    const __mmask16 here = first(std::min(kTogether, n - i));
+    const __m512i row = _mm512_maskz_loadu_epi32(here, rows + i);
+    const __m128i flags = _mm_maskz_loadu_epi8(here, goes_left + i);
+    const __mmask16 lefts = _mm_test_epi8_mask(flags, flags);
+    const auto rights = static_cast<__mmask16>(here & ~lefts);
+    const auto n_left = static_cast<std::size_t>(__builtin_popcount(lefts));
+    const auto n_right = static_cast<std::size_t>(__builtin_popcount(rights));
+    _mm512_mask_storeu_epi32(left, first(n_left), _mm512_maskz_compress_epi32(lefts, row));
+    _mm512_mask_storeu_epi32(right, first(n_right), _mm512_maskz_compress_epi32(rights, row));
+    left += n_left;
+    right += n_right;
+  }
+}
+#endif
+
+}  // namespace
 
 LeafRows::LeafRows(const Codes& codes) : codes_(codes) {
   if (codes.rows > std::numeric_limits<std::uint32_t>::max()) {
@@ -31,6 +74,7 @@ void LeafRows::set_segments(const std::vector<std::size_t>& segments) {
   for (auto& rows : buffers_) {
     if (rows.size() < first_.back()) rows.resize(first_.back());
   }
+  is_left_.resize(buffers_[0].size());
 }
 
 std::size_t LeafRows::grown() const {
@@ -102,7 +146,6 @@ void LeafRows::split(std::size_t node, const std::uint8_t* code, const CellOfCod
                      Team& team) {
   std::array<std::uint8_t, kMaxCodes> goes_left;
   for (std::size_t b = 0; b < kMaxCodes; ++b) goes_left[b] = branch[b] == Split::kLeft ? 1 : 0;
-  const auto is_left = [&](std::uint32_t row) { return goes_left[code[row]]; };
   const Place parent = std::move(places_[node]);
   const std::vector<std::size_t>& bounds = parent.bounds;
   const std::uint32_t* const from = buffers_[parent.buffer].data();
@@ -111,8 +154,14 @@ void LeafRows::split(std::size_t node, const std::uint8_t* code, const CellOfCod
   const double nanoseconds = 1.5 * static_cast<double>(parent.size());
   std::vector<std::size_t> go_left(blocks.size());
   team.for_each(blocks.size(), nanoseconds, [&](std::size_t c) {
+    const std::uint32_t* const row = from + blocks[c].begin;  // copies, as bytes that are written
+    const std::uint8_t* const codes = code;                   // could be part of what is captured
+    std::uint8_t* const __restrict to_left = is_left_.data() + blocks[c].begin;
     std::size_t n = 0;
-    for (std::size_t i = blocks[c].begin; i < blocks[c].end; ++i) n += is_left(from[i]);
+    for (std::size_t i = 0, size = blocks[c].end - blocks[c].begin; i < size; ++i) {
+      to_left[i] = goes_left[codes[row[i]]];
+      n += to_left[i];
+    }
     go_left[c] = n;
   });
   const std::size_t begin = bounds.front();
@@ -130,18 +179,16 @@ void LeafRows::split(std::size_t node, const std::uint8_t* code, const CellOfCod
     }
   }
   team.for_each(blocks.size(), nanoseconds, [&](std::size_t k) {
-    std::array<std::uint32_t, kRowsAtOnce> left, right;
-    std::size_t lefts = 0, rights = 0;
-    for (std::size_t i = blocks[k].begin; i < blocks[k].end; ++i) {
-      const std::uint32_t row = from[i];
-      const std::size_t goes = is_left(row);
-      left[lefts] = row;
-      right[rights] = row;
-      lefts += goes;
-      rights += 1 - goes;
+    const std::size_t first = blocks[k].begin, n = blocks[k].end - first;
+    const std::uint8_t* const goes_left = is_left_.data() + first;
+    std::uint32_t* const left = to + places[k][0];
+    std::uint32_t* const right = to + places[k][1];
+#if PROPERBOOST_X86_SETS
+    if (instruction_set() == InstructionSet::kAvx512) {
+      return divide_avx512(from + first, goes_left, n, left, right);
     }
-    std::copy_n(left.begin(), lefts, to + places[k][0]);
-    std::copy_n(right.begin(), rights, to + places[k][1]);
+#endif
+    divide<kRowsAtOnce>(from + first, goes_left, n, go_left[k], left, right);
   });
   places_[node] = {{0, 0}, 0};
   for (Place& child : children) {

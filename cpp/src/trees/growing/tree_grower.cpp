@@ -9,7 +9,6 @@
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/peers.hpp"
 #include "properboost/core/random.hpp"
-#include "properboost/histogram/code_weights.hpp"
 #include "properboost/trees/cells/class_adder.hpp"
 #include "properboost/trees/cells/class_cells.hpp"
 #include "properboost/trees/cells/joint_cells.hpp"
@@ -46,10 +45,9 @@ class TreeGrower::State {
     const auto grow_by = [&](auto& units) {
       units.begin(rows, codes_.rows, 0, true);
       take(slots, units, rows, key, team);
-      if (units.is_narrow() && most_alike_.empty()) count_alike(team);
-      auto grown = grow_cells(ClassCells(criterion, r, limits, units, rows, slots),
-                              ClassAdder(codes_, packed_, bins_, slots, units, most_alike_), limits,
-                              key, progress, team);
+      auto grown =
+          grow_cells(ClassCells(criterion, r, limits, units, rows, slots),
+                     ClassAdder(codes_, packed_, bins_, slots, units), limits, key, progress, team);
       grown.tree.cell = std::move(grown.totals);
       if (rows.screen != nullptr) {
         take_all(grown.tree, team);
@@ -69,8 +67,8 @@ class TreeGrower::State {
     weights_.begin(rows, codes_.rows, 1, false);
     take(slots, weights_, rows, key, team);
     const VoteCells cells(vote, limits, weights_);
-    auto grown = grow_cells(cells, ClassAdder(codes_, packed_, bins_, slots, weights_, most_alike_),
-                            limits, key, progress, team);
+    auto grown = grow_cells(cells, ClassAdder(codes_, packed_, bins_, slots, weights_), limits, key,
+                            progress, team);
     VoteTree tree{std::move(grown.tree), {}};
     for (const SlotSums& total : grown.totals) {
       const std::vector<double> weights = cells.vote().weights(total);
@@ -86,7 +84,10 @@ class TreeGrower::State {
     const RowWeights& first = classes.front();
     joint_.set(classes, criterion.needs_curvature(), slots.by_segment(codes_), blocks_of(first),
                packed_, key, team);
-    take(first, key, [](std::size_t) { return true; }, team);
+    const auto count = [](const std::uint32_t*, std::size_t n, std::uint8_t* counts) {
+      std::fill_n(counts, n, std::uint8_t{1});
+    };
+    take(first, key, count, team);
     auto grown = grow_cells(JointCells(criterion, r, limits, joint_, classes, slots),
                             JointAdder(packed_, bins_, joint_), limits, key, progress, team);
     JointTree tree{std::move(grown.tree), {}};
@@ -177,23 +178,11 @@ class TreeGrower::State {
             std::uint64_t key, Team& team) {
     begin(slots);
     if (rows.screen != nullptr) units.set(rows, blocks_of(rows), team);
-    const auto counts = [&](std::size_t i) { return units.set(rows, i); };
-    take(rows, key, counts, team);
-  }
-
-  // Counts the rows of the commonest code of each feature.
-  void count_alike(Team& team) {
-    const std::vector<std::size_t> counts = count_codes(codes_, bins_, team);
-    most_alike_.assign(bins_.size(), 0);
-    for (std::size_t f = 0; f < bins_.size(); ++f) {
-      for (std::size_t b = 0; b < static_cast<std::size_t>(bins_[f].width()); ++b) {
-        std::size_t alike = 0;
-        for (std::size_t at = bins_.offset(f) + b; at < counts.size(); at += bins_.total_width()) {
-          alike += counts[at];
-        }
-        most_alike_[f] = std::max(most_alike_[f], alike);
-      }
-    }
+    const auto count = [&](const std::uint32_t* row, std::size_t n, std::uint8_t* counts) {
+      if (n > 0 && row[n - 1] - row[0] == n - 1) return units.set(rows, row[0], n, counts);
+      for (std::size_t i = 0; i < n; ++i) counts[i] = units.set(rows, row[i]) ? 1 : 0;
+    };
+    take(rows, key, count, team);
   }
 
   // The blocks of the rows that a tree may be grown from.
@@ -203,8 +192,8 @@ class TreeGrower::State {
 
   // Takes a screen's rows, or a share of all, drawn by the key, as far as they count; only drawn
   // rows are checked for that.
-  template <class Counts>
-  void take(const RowWeights& rows, std::uint64_t key, const Counts& counts, Team& team) {
+  template <class Count>
+  void take(const RowWeights& rows, std::uint64_t key, const Count& count, Team& team) {
     if (rows.screen != nullptr) return rows_.take(*rows.screen, team);
     const std::uint64_t stream = stream_key(key, kRowStream);
     const std::uint64_t undrawn = first_not_below(rows.share * 0x1p64);
@@ -220,7 +209,7 @@ class TreeGrower::State {
           to[i] = draw_bits(bits, row_numbers[first + i]) < end;
       });
     };
-    rows_.take(draw, counts, team);
+    rows_.take(draw, count, team);
   }
 
   // Finds the nodes of all rows in a tree that was grown from some.
@@ -292,14 +281,16 @@ class TreeGrower::State {
       const std::vector<std::size_t>& bounds = rows_.place(node).bounds;
       const std::uint32_t* const row = rows_.rows(node);
       const CellUnits& units = classes[k].units;
-      for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
-        std::int64_t& sum = sums[task][slots.of_segment[s] == k ? 0 : 1];
-        for (std::size_t i = bounds[s]; i < bounds[s + 1]; ++i) {
-          sum += units.weight.round(classes[k].weight_of(row[i]));
-          if (needs_curvature) {
-            sums[task][2] += units.curvature.round(classes[k].curvature_of(row[i]));
-          }
-        }
+      const auto is_of_class = [&](std::size_t s) { return slots.of_segment[s] == k; };
+      for (std::size_t s = 0, next = 0; s + 1 < bounds.size(); s = next) {
+        for (next = s + 1; next + 1 < bounds.size() && is_of_class(next) == is_of_class(s);) ++next;
+        const std::uint32_t* const first = row + bounds[s];
+        const std::size_t n = bounds[next] - bounds[s];
+        sums[task][is_of_class(s) ? 0 : 1] += sum_rounded(
+            units.weight, first, n, [&](std::size_t i) { return classes[k].weight_of(i); });
+        if (!needs_curvature) continue;
+        sums[task][2] += sum_rounded(units.curvature, first, n,
+                                     [&](std::size_t i) { return classes[k].curvature_of(i); });
       }
     });
     team.all_reduce().sum(sums.front().data(), 3 * sums.size()).run();
@@ -349,7 +340,6 @@ class TreeGrower::State {
   const Codes& codes_;
   const PackedCodes& packed_;
   const Bins& bins_;
-  std::vector<std::size_t> most_alike_;  // rows of the commonest code of each feature, once needed
   // Kept from tree to tree, for their memory.
   LeafRows rows_;
   RowUnits<false> weights_;  // or these
@@ -368,14 +358,14 @@ TreeGrower::~TreeGrower() = default;
 std::size_t TreeGrower::bytes(std::size_t rows, std::size_t training,
                               bool needs_curvature) noexcept {
   const std::size_t units = needs_curvature ? sizeof(Units<true>) : sizeof(Units<false>);
-  return rows * units + training * 2 * sizeof(std::uint32_t);  // and two buffers of row numbers
+  return rows * units + LeafRows::bytes(training);
 }
 
 std::size_t TreeGrower::joint_bytes(const Bins& bins, std::size_t rows, std::size_t training,
                                     std::size_t classes, std::size_t leaves) noexcept {
   const std::size_t stride = JointUnits::stride_for(classes);
   return rows * (stride * sizeof(std::int32_t) + sizeof(std::uint64_t)) +
-         training * 2 * sizeof(std::uint32_t) +
+         LeafRows::bytes(training) +
          LeafSums<JointAdder>::bytes_of(stride * bins.total_width(),
                                         training * bins.size() * stride, leaves);
 }

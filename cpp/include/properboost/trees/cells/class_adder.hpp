@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "properboost/core/aligned.hpp"
 #include "properboost/core/instruction_set.hpp"
+#include "properboost/core/prefetch.hpp"
 #include "properboost/core/words.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
@@ -27,16 +29,10 @@ class ClassAdder {
   using Unit = Units<kCurvature>;
   using Narrow = NarrowUnits<kCurvature>;
 
-  // All arguments must outlive it.  `most_alike` has how many rows share a code of each feature, at
-  // most; it is read if units are narrow.
+  // All arguments must outlive it.
   ClassAdder(const Codes& codes, const PackedCodes& packed, const Bins& bins, const Slots& slots,
-             const RowUnits<kCurvature>& units, const std::vector<std::size_t>& most_alike)
-      : codes_(codes),
-        packed_(packed),
-        bins_(bins),
-        slots_(slots),
-        units_(units),
-        most_alike_(most_alike) {
+             const RowUnits<kCurvature>& units)
+      : codes_(codes), packed_(packed), bins_(bins), slots_(slots), units_(units) {
     if (packed.sparse().empty()) return;
     for (std::size_t slot = 0; slot < slots.n; ++slot) {
       for (std::size_t f = 0; f < bins.size(); ++f) entry_cells_.push_back(first(f, slot));
@@ -48,8 +44,12 @@ class ClassAdder {
   // The sums of a code, and how many of them a row is added to.
   std::size_t per_code() const noexcept { return slots_.n; }
   static constexpr std::size_t per_row() noexcept { return 1; }
+  // Whether rows of two training segments are added to the same sums.
+  bool adds_alike(std::size_t a, std::size_t b) const {
+    return slots_.of_segment[a] == slots_.of_segment[b];
+  }
 
-  static constexpr std::size_t kMostRows = 512;  // of a block
+  static constexpr std::size_t kMostRows = 256;  // of a block
 
   // The codes that it reads, in whose order different threads may sum features.
   const PackedCodes& packed() const noexcept { return packed_; }
@@ -69,7 +69,8 @@ class ClassAdder {
         Memory& memory)
         : adder_(adder), features_(features), sums_(sums), memory_(memory) {
       if (adder.makes_narrow_sums(rows)) {
-        of_slot_.resize(adder.slots_.n);
+        const std::size_t n = features.end - features.begin;
+        of_slot_.assign(adder.slots_.n, {adder.units_.most_rows(), std::vector<std::uint8_t>(n)});
       } else {
         for (std::size_t place = features.begin; place < features.end; ++place) {
           adder.clear(adder.packed_.feature(place), sums.data());
@@ -81,7 +82,12 @@ class ClassAdder {
     void add(const std::uint32_t* rows, std::size_t n, std::size_t s) {
       const std::size_t slot = adder_.slots_.of_segment[s];
       while (n > 0) {
-        const std::size_t in_turn = std::min(n, kMostInTurn);
+        std::size_t most = kMostInTurn;
+        if (!of_slot_.empty()) {
+          if (of_slot_[slot].room < kMostRows) make_room(slot);
+          most = std::min(most, of_slot_[slot].room);
+        }
+        const std::size_t in_turn = std::min(n, most);
         const bool by_column =
             in_turn >= kFewestInTurn && rows[in_turn - 1] - rows[0] == in_turn - 1;
         const std::size_t size = by_column ? in_turn : std::min(n, adder_.packed_.block(kMostRows));
@@ -89,9 +95,8 @@ class ClassAdder {
         if (of_slot_.empty()) {
           adder_.add_wide(rows, size, slot, features_, sums_.data(), by_column, ahead);
         } else {
-          if (of_slot_[slot].rows + size > adder_.units_.most_rows()) make_room(slot);
           adder_.add_narrow(rows, size, slot, features_, memory_.data(), by_column, ahead);
-          of_slot_[slot].rows += size;
+          of_slot_[slot].room -= size;
         }
         rows += size;
         n -= size;
@@ -100,50 +105,75 @@ class ClassAdder {
     void end() {
       for (std::size_t slot = 0; slot < of_slot_.size(); ++slot) {
         for (std::size_t place = features_.begin; place < features_.end; ++place) {
-          const std::size_t f = adder_.packed_.feature(place);
-          read_off(f, slot, is_crowded(f) && of_slot_[slot].has_made_room);
+          read_off(place, slot);
         }
       }
     }
 
-   private:
     // Rows that follow each other, whose codes are read column by column.
     static constexpr std::size_t kFewestInTurn = 128, kMostInTurn = 1000;
-    static_assert(std::max(kMostInTurn, kMostRows) <= NarrowScale::kLeastRows);
+    static_assert(2 * kMostRows <= NarrowScale::kLeastRows + 1);
 
+   private:
     struct OfSlot {
-      std::size_t rows = 0;  // since room was made
-      bool has_made_room = false;
+      std::size_t room;                     // rows that may be added before sums could overflow
+      std::vector<std::uint8_t> has_begun;  // whether sums were read off
     };
 
-    // Whether a narrow sum might overflow.
-    bool is_crowded(std::size_t f) const {
-      return adder_.most_alike_[f] > adder_.units_.most_rows();
-    }
+    // Reads off the sums that are large.  Others have room for more rows than they have had, as few
+    // rows share a code and most are lighter than the largest.
     void make_room(std::size_t slot) {
+      constexpr std::uint32_t kLarge = std::uint32_t{1} << 31;
+      std::uint32_t most = 0;
       for (std::size_t place = features_.begin; place < features_.end; ++place) {
-        const std::size_t f = adder_.packed_.feature(place);
-        if (is_crowded(f)) read_off(f, slot, of_slot_[slot].has_made_room);
-      }
-      of_slot_[slot] = {0, true};
-    }
-    // Moves narrow sums to the others, which are there already if they have `begun`.
-    void read_off(std::size_t f, std::size_t slot, bool begun) {
-      const std::size_t at = adder_.first(f, slot);
-      Unit* const to = sums_.data() + at;
-      Narrow* const from = memory_.data() + at;
-      const auto n = static_cast<std::size_t>(adder_.bins_[f].width());
-      vectorized([=] {
-        for (std::size_t i = 0; i < n; ++i) {
-          const Unit unit = RowUnits<kCurvature>::widen(from[i]);
-          from[i] = {};
-          if (begun) {
-            to[i] += unit;
-          } else {
-            to[i] = unit;
-          }
+        const std::uint32_t largest = find_largest(adder_.packed_.feature(place), slot);
+        if (largest >= kLarge) {
+          read_off(place, slot);
+        } else {
+          most = std::max(most, largest);
         }
+      }
+      of_slot_[slot].room = adder_.units_.most_rows_beside(most);
+    }
+    // The largest number in a feature's narrow sums.
+    std::uint32_t find_largest(std::size_t f, std::size_t slot) const {
+      const auto* const from =
+          reinterpret_cast<const std::uint32_t*>(memory_.data() + adder_.first(f, slot));
+      const std::size_t n = numbers_of(f);
+      std::uint32_t largest = 0;
+      vectorized([=, &largest] {
+        std::uint32_t most = 0;
+        for (std::size_t i = 0; i < n; ++i) most = std::max(most, from[i]);
+        largest = most;
       });
+      return largest;
+    }
+    // Moves the narrow sums of the feature at a place to the others.
+    void read_off(std::size_t place, std::size_t slot) {
+      const std::size_t f = adder_.packed_.feature(place);
+      std::uint8_t& has_begun = of_slot_[slot].has_begun[place - features_.begin];
+      const bool begun = std::exchange(has_begun, std::uint8_t{1}) != 0;
+      const std::size_t at = adder_.first(f, slot);
+      auto* const wide = reinterpret_cast<std::int64_t*>(sums_.data() + at);
+      auto* const narrow = reinterpret_cast<std::uint32_t*>(memory_.data() + at);
+      const std::size_t n = numbers_of(f);
+      vectorized([=] {
+        std::int64_t* const __restrict to = wide;
+        std::uint32_t* const __restrict from = narrow;
+        const std::size_t all = n;
+        if (begun) {
+          for (std::size_t i = 0; i < all; ++i) to[i] += from[i];
+        } else {
+          for (std::size_t i = 0; i < all; ++i) to[i] = from[i];
+        }
+        std::fill_n(from, all, 0);
+      });
+    }
+    // How many numbers the sums of a feature have in a slot.
+    std::size_t numbers_of(std::size_t f) const {
+      constexpr std::size_t kEach = sizeof(Narrow) / sizeof(std::uint32_t);
+      static_assert(sizeof(Unit) == kEach * sizeof(std::int64_t));
+      return static_cast<std::size_t>(adder_.bins_[f].width()) * kEach;
     }
 
     const ClassAdder& adder_;
@@ -261,7 +291,8 @@ class ClassAdder {
     add_block(rows, gathered.data(), n, slot, features, sums, ahead);
   }
 
-  // Adds rows from `begin` to `end`, a few features at a time.
+  // Adds rows from `begin` to `end`, a few features at a time.  The codes of later rows are
+  // prefetched: so many columns take turns that the processor does not see them coming.
   template <class Number, class NumberOf>
   void add_columns(std::size_t begin, std::size_t end, std::size_t slot, FeatureRange features,
                    Number* sums, const NumberOf& number_of) const {
@@ -275,7 +306,12 @@ class ClassAdder {
         codes[g] = codes_.feature(f);
         cells[g] = sums + first(f, slot);
       }
-      add_by_codes<kTogether>(codes.data(), begin, end, cells.data(), number_of);
+      for (std::size_t i = begin; i < end; i += kCacheLine) {
+        const std::size_t later = std::min(i + Run::kMostInTurn, codes_.rows - 1);
+        for (std::size_t g = 0; g < kTogether; ++g) prefetch(codes[g] + later);
+        add_by_codes<kTogether>(codes.data(), i, std::min(i + kCacheLine, end), cells.data(),
+                                number_of);
+      }
     }
     for (; place < features.end; ++place) {
       const std::size_t f = packed_.feature(place);
@@ -285,18 +321,25 @@ class ClassAdder {
     }
   }
 
-  // Adds a block of rows: few enough for their codes to stay in the cache while the words of codes
-  // take turns.  On the way the codes of some later rows are prefetched, here and there: many at
-  // once would wait for each other.
+  // Adds a block of rows, whose codes are copied first: rows that lie scattered would displace each
+  // other in the cache while the words of codes take turns.  On the way the codes of some later
+  // rows are prefetched, here and there: many at once would wait for each other.
   template <class Number>
   void add_block(const std::uint32_t* rows, const Number* numbers, std::size_t n, std::size_t slot,
                  FeatureRange features, Number* sums, std::size_t ahead) const {
     constexpr std::size_t kTogether = PackedCodes::kTogether, kPiece = 16;
+    constexpr std::size_t kWords = kCacheLine / kTogether;  // that are copied at once
     const std::size_t words = (features.end - features.begin + kTogether - 1) / kTogether;
     const std::size_t pieces = words * ((n + kPiece - 1) / kPiece);
     const std::size_t at_once = (ahead + pieces - 1) / pieces;
     std::size_t prefetched = 0;
-    for (std::size_t place = features.begin; place < features.end; place += kTogether) {
+    std::array<std::uint64_t, kWords * kMostRows> copies;
+    for (std::size_t word = 0; word < words; ++word) {
+      const std::size_t place = features.begin + word * kTogether;
+      if (word % kWords == 0) {
+        packed_.gather(rows, n, place, std::min(kWords, words - word), kMostRows, copies.data());
+      }
+      const std::uint64_t* const codes = &copies[word % kWords * kMostRows];
       std::array<Number*, kTogether> cells{};
       const std::size_t in_word = std::min(kTogether, features.end - place);
       for (std::size_t k = 0; k < in_word; ++k) {
@@ -309,8 +352,7 @@ class ClassAdder {
             packed_.prefetch(rows[n + prefetched]);
             units_.prefetch(rows[n + prefetched]);
           }
-          add_to_cells<size>(packed_.row(0) + place, packed_.stride(), rows + i, numbers + i,
-                             std::min(kPiece, n - i), cells.data());
+          add_to_cells<size>(codes + i, numbers + i, std::min(kPiece, n - i), cells.data());
         }
       });
     }
@@ -318,13 +360,12 @@ class ClassAdder {
 
   // Adds the numbers of n rows to the cells of the features of one word.
   template <std::size_t Features, class Number>
-  static void add_to_cells(const std::uint8_t* first, std::size_t stride, const std::uint32_t* rows,
-                           const Number* numbers, std::size_t n, Number* const* input_cells) {
+  static void add_to_cells(const std::uint64_t* codes, const Number* numbers, std::size_t n,
+                           Number* const* input_cells) {
     Number* cells[Features];  // copies, which no addition could change
     for (std::size_t g = 0; g < Features; ++g) cells[g] = input_cells[g];
     for (std::size_t i = 0; i < n; ++i) {
-      std::uint64_t word;
-      std::memcpy(&word, first + rows[i] * stride, sizeof word);
+      const std::uint64_t word = codes[i];
       const Number number = numbers[i];
       for (unsigned g = 0; g < Features; ++g) {
         cells[g][unpack<std::uint8_t>(word, g)] += number;
@@ -351,7 +392,6 @@ class ClassAdder {
   const Bins& bins_;
   const Slots& slots_;
   const RowUnits<kCurvature>& units_;
-  const std::vector<std::size_t>& most_alike_;
   std::vector<std::size_t> entry_cells_;  // [slot][feature]: where sums begin; for entries
 };
 

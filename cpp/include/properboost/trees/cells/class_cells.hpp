@@ -66,9 +66,8 @@ class ClassCells {
   using Squares = std::array<std::int64_t, 2>;
   Squares squares(const LeafRows& rows, std::size_t node, Team& team) const {
     const auto add = [&](const std::uint32_t* row, std::size_t n, std::size_t s, Squares& to) {
-      std::int64_t sum = 0;
-      for (std::size_t i = 0; i < n; ++i) sum += square_.round(rows_.square_of(row[i]));
-      to[slots_.of_segment[s]] += sum;
+      to[slots_.of_segment[s]] +=
+          sum_rounded(square_, row, n, [this](std::size_t i) { return rows_.square_of(i); });
     };
     return rows.sum(node, Squares{}, 2.0, add, team);
   }

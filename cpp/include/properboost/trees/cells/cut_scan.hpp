@@ -52,19 +52,19 @@ class CutScan {
   double scan(const CutOrder& order, bool missing_left, const Occupied& occupied, const Set& set) {
     static thread_local std::vector<Sum> lefts;
     static thread_local std::vector<CutCost> costs;
-    lefts.assign(beside_.begin(), beside_.end());
-    const auto add_code = [&](std::size_t code, std::size_t to) {
-      for (std::size_t k = 0; k < sums_; ++k) lefts[to + k] += by_code_[code * sums_ + k];
+    lefts.resize(std::max(lefts.size(), (order.size + 1) * sums_));  // it may be larger: no zeros
+    std::copy(beside_.begin(), beside_.end(), lefts.begin());
+    const auto add_code = [&](std::size_t code, const Sum* from, Sum* to) {
+      const Sum* const more = by_code_ + code * sums_;
+      for (std::size_t k = 0; k < sums_; ++k) to[k] = from[k] + more[k];
     };
-    if (missing_left) add_code(order.missing, 0);
+    if (missing_left) add_code(order.missing, lefts.data(), lefts.data());
     std::size_t last = 0;  // cut: a code without rows makes the same branches as before
     std::array<std::size_t, kMaxCodes> cut_of;
     for (std::size_t i = 0; i < order.size; ++i) {
       if (occupied(order.codes[i])) {
-        lefts.resize(lefts.size() + sums_);
-        std::copy_n(lefts.begin() + static_cast<std::ptrdiff_t>(last * sums_), sums_,
-                    lefts.begin() + static_cast<std::ptrdiff_t>((last + 1) * sums_));
-        add_code(order.codes[i], ++last * sums_);
+        Sum* const from = lefts.data() + last++ * sums_;
+        add_code(order.codes[i], from, from + sums_);
       }
       cut_of[i] = last;
     }

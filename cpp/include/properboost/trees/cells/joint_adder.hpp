@@ -25,6 +25,8 @@ class JointAdder {
 
   std::size_t per_code() const noexcept { return units_.stride(); }
   std::size_t per_row() const noexcept { return units_.stride(); }
+  // All rows are added to the same sums, whatever their segment.
+  static constexpr bool adds_alike(std::size_t /*a*/, std::size_t /*b*/) noexcept { return true; }
 
   // The codes that it reads, in whose order different threads may sum features.
   const PackedCodes& packed() const noexcept { return packed_; }

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "properboost/core/instruction_set.hpp"
+#include "properboost/core/vectors.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/histogram/cells.hpp"
 #include "properboost/trees/split.hpp"
@@ -28,6 +30,7 @@ class LevelCuts {
         bins_(bins),
         direction_(direction),
         nodes_(nodes),
+        ranges_(nodes.size()),
         sums_(add_up(nodes, size)),
         level_(cells, bins, sums_.data()),
         cuts_(level_.cuts({}, {}, direction)) {}
@@ -44,8 +47,12 @@ class LevelCuts {
     std::array<double, 2 * kMaxCodes> costs{}, node_costs;
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
       find_costs_at(k, order, node_costs.data());
-      const double unsplit = node_costs[0];
-      for (std::size_t i = 0; i < n; ++i) costs[i] += unsplit - saving(unsplit, node_costs[i]);
+      vectorized([n, all = costs.data(), at_node = node_costs.data()] {
+        double* const __restrict to = all;
+        const double* const __restrict from = at_node;
+        const double unsplit = from[0];
+        for (std::size_t i = 0; i < n; ++i) to[i] += unsplit - saving(unsplit, from[i]);
+      });
     }
     std::copy_n(costs.begin(), n_before, before);
     std::copy_n(costs.begin() + n_before, n - n_before, after);
@@ -63,29 +70,23 @@ class LevelCuts {
     return savings;
   }
 
-  // The share of the level's cuts that divide each node's rows: of ordered codes those inside its
-  // range, missing values being the last; of categories all, if there is more than one.
+  // The share of the level's cuts that divide each node's rows, once their costs were found: of
+  // ordered codes those inside its range, missing values being the last; of categories all, if
+  // there is more than one.
   std::vector<double> find_reaches() const {
+    std::array<std::size_t, kMaxCodes> places{};  // among the level's occupied codes
+    std::size_t codes = 0;
+    for (std::size_t b = 0; b < width(); ++b) {
+      places[b] = codes;
+      codes += occupied(b) ? 1 : 0;
+    }
     std::vector<double> reaches(nodes_.size());
-    const auto width = static_cast<std::size_t>(bins_.width());
     for (std::size_t k = 0; k < reaches.size(); ++k) {
-      const typename Cells::Feature feature(cells_, bins_, nodes_[k]);
-      const auto cuts = feature.cuts({}, {}, direction_);
-      std::size_t codes = 0, first = 0, last = 0;  // places among the level's occupied codes
-      bool any = false;
-      for (std::size_t b = 0; b < width; ++b) {
-        if (!occupied(b)) continue;
-        if (cuts.occupied(b)) {
-          if (!any) first = codes;
-          any = true;
-          last = codes;
-        }
-        ++codes;
-      }
-      if (first == last) continue;
-      reaches[k] = bins_.ordered()
-                       ? static_cast<double>(last - first) / static_cast<double>(codes - 1)
-                       : 1.0;
+      const auto [first, last] = ranges_[k];
+      if (first >= last) continue;
+      reaches[k] = bins_.ordered() ? static_cast<double>(places[last] - places[first]) /
+                                         static_cast<double>(codes - 1)
+                                   : 1.0;
     }
     return reaches;
   }
@@ -93,9 +94,7 @@ class LevelCuts {
  private:
   static std::vector<Unit> add_up(const std::vector<const Unit*>& nodes, std::size_t size) {
     std::vector<Unit> sums(size, Unit{});
-    for (const Unit* const node : nodes) {
-      for (std::size_t i = 0; i < size; ++i) sums[i] += node[i];
-    }
+    for (const Unit* const node : nodes) add_sums(sums.data(), node, size);
     return sums;
   }
 
@@ -112,14 +111,31 @@ class LevelCuts {
 
   void find_costs_at(std::size_t k, const CutOrder& order, double* costs) const {
     const typename Cells::Feature feature(cells_, bins_, nodes_[k]);
-    feature.cuts({}, {}, direction_).find_costs(order, costs, costs + count_before(order));
+    const auto cuts = feature.cuts({}, {}, direction_);
+    cuts.find_costs(order, costs, costs + count_before(order));
+    ranges_[k] = find_range(cuts);
   }
+
+  // A node's first occupied code and its last one; the same if it has none.
+  struct CodeRange {
+    std::size_t first = 0, last = 0;
+  };
+  template <class Cuts>
+  CodeRange find_range(const Cuts& cuts) const {
+    CodeRange range{0, width() - 1};
+    while (range.first < range.last && !cuts.occupied(range.first)) ++range.first;
+    while (range.first < range.last && !cuts.occupied(range.last)) --range.last;
+    return range;
+  }
+
+  std::size_t width() const { return static_cast<std::size_t>(bins_.width()); }
 
   const Cells& cells_;
   const FeatureBins& bins_;
   int direction_;
   const std::vector<const Unit*>& nodes_;
-  std::vector<Unit> sums_;  // of the level
+  mutable std::vector<CodeRange> ranges_;  // of each node, as its costs are found
+  std::vector<Unit> sums_;                 // of the level
   typename Cells::Feature level_;
   decltype(level_.cuts({}, {}, 0)) cuts_;
 };

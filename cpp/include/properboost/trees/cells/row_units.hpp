@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -46,6 +47,21 @@ struct RowWeights {
     return static_cast<double>(curvature[row]) * sample_weight[row];
   }
 };
+
+// The sum of a number of each row, rounded; none is negative.
+template <class NumberOf>
+std::int64_t sum_rounded(const FixedPoint& units, const std::uint32_t* rows, std::size_t n,
+                         const NumberOf& number_of) {
+  constexpr std::size_t kStrip = 256;
+  std::array<double, kStrip> numbers;
+  std::int64_t sum = 0;
+  for (std::size_t begin = 0; begin < n; begin += kStrip) {
+    const std::size_t size = std::min(kStrip, n - begin);
+    for (std::size_t i = 0; i < size; ++i) numbers[i] = number_of(rows[begin + i]);
+    sum += sum_rounded(units, numbers.data(), size);
+  }
+  return sum;
+}
 
 // The numbers that a row adds to its cells: its weight and, if needed, its curvature.
 template <bool kCurvature>
@@ -126,15 +142,31 @@ class RowUnits {
       const double y = rows.curvature_of(i);
       curvature = std::max<std::int64_t>(curvature_.round(y), is_narrow() && y > 0.0 ? 1 : 0);
     }
-    if (is_narrow()) {
-      narrow_[i] = narrowed(weight, curvature);
-    } else if constexpr (kCurvature) {
-      units_[i].data[0] = weight;
-      units_[i].data[1] = curvature;
-    } else {
-      units_[i] = weight;
-    }
+    store(i, 1, &weight, &curvature);
     return weight > 0 || curvature > 0;
+  }
+  // The same of n rows from `begin` on; writes whether each counts.
+  void set(const RowWeights& rows, std::size_t begin, std::size_t n,
+           std::uint8_t* counts) noexcept {
+    constexpr std::size_t kStrip = 256;
+    std::array<std::int64_t, kStrip> weight, curvature;
+    for (std::size_t done = 0; done < n; done += kStrip) {
+      const std::size_t first = begin + done, size = std::min(kStrip, n - done);
+      round(rows.weight + first, rows.sample_weight.from(first), size, weight_, least_,
+            weight.data());
+      if constexpr (kCurvature) {
+        round(rows.curvature + first, rows.sample_weight.from(first), size, curvature_,
+              is_narrow() ? 1 : 0, curvature.data());
+      } else {
+        std::fill_n(curvature.begin(), size, 0);
+      }
+      store(first, size, weight.data(), curvature.data());
+      vectorized([=, out = counts + done, w = weight.data(), c = curvature.data()] {
+        std::uint8_t* const __restrict to = out;  // copies, which nothing written could change
+        const std::size_t all = size;
+        for (std::size_t i = 0; i < all; ++i) to[i] = ((w[i] > 0) | (c[i] > 0)) ? 1 : 0;
+      });
+    }
   }
   // And those of all rows of these blocks.
   void set(const RowWeights& rows, const std::vector<RowBlock>& blocks, Team& team) {
@@ -148,6 +180,10 @@ class RowUnits {
   bool is_narrow() const noexcept { return scale_.most_rows > 0; }
   // How many rows' narrow numbers may be added up.
   std::size_t most_rows() const noexcept { return scale_.most_rows; }
+  // The same to a sum that is there already.
+  std::size_t most_rows_beside(std::uint32_t sum) const noexcept {
+    return static_cast<std::size_t>((~sum) / scale_.most);
+  }
   const Numbers* data() const noexcept { return units_.data(); }
   const Narrow* narrow() const noexcept { return narrow_.data(); }
   Numbers operator[](std::size_t row) const noexcept {
@@ -171,6 +207,49 @@ class RowUnits {
   double unit_of_curvature() const noexcept { return curvature_.unit; }
 
  private:
+  // Rounds n weights times sample weights; positive ones are at least `least`.
+  static void round(const float* weight, RowSampleWeights sample_weight, std::size_t n,
+                    const FixedPoint& units, std::int64_t least, std::int64_t* out) noexcept {
+    const auto round_all = [&](const auto& sample_of) {
+      vectorized([=, per_unit = units.per_unit](auto set) {
+        std::int64_t* const __restrict to = out;  // copies, which nothing written could change
+        const float* const from = weight;
+        const auto sample = sample_of;
+        const double scale = per_unit;
+        const std::int64_t lowest = least;
+        const std::size_t all = n;
+        for (std::size_t i = 0; i < all; ++i) {
+          const double x = static_cast<double>(from[i]) * sample(i);
+          to[i] = std::max(whole_part(x * scale + 0.5, set), x > 0.0 ? lowest : 0);
+        }
+      });
+    };
+    if (sample_weight.all_ones()) {
+      round_all([](std::size_t) { return 1.0; });
+    } else {
+      round_all([sample_weight](std::size_t i) { return sample_weight.stored(i); });
+    }
+  }
+
+  // Keeps the units of n rows from `first` on.
+  void store(std::size_t first, std::size_t n, const std::int64_t* weight,
+             const std::int64_t* curvature) noexcept {
+    if (is_narrow()) {
+      Narrow* const to = narrow_.data() + first;
+      for (std::size_t i = 0; i < n; ++i) to[i] = narrowed(weight[i], curvature[i]);
+      return;
+    }
+    Numbers* const to = units_.data() + first;
+    for (std::size_t i = 0; i < n; ++i) {
+      if constexpr (kCurvature) {
+        to[i].data[0] = weight[i];
+        to[i].data[1] = curvature[i];
+      } else {
+        to[i] = weight[i];
+      }
+    }
+  }
+
   // A number is above its bound by rounding alone, unless a loss of the user's own is at fault.
   Narrow narrowed(std::int64_t weight, [[maybe_unused]] std::int64_t curvature) const noexcept {
     const auto first = static_cast<std::uint32_t>(std::min(weight, scale_.most));

@@ -60,17 +60,18 @@ struct FittedLines {
 // Fits the lines of one tree, whose rows these are, for one class or for several in turn.
 class LeafLines {
  public:
-  // All arguments must outlive it.
+  // All arguments but the tree must outlive it.
   LeafLines(const Tree& tree, const LeafRows& rows, const PackedCodes& packed, const Bins& bins,
             const TreeLimits& limits, Team& team);
 
   // The bytes for `rows` rows.
   static std::size_t bytes(std::size_t rows) noexcept { return rows * kMost; }
 
-  // `values` has the value of each node; the slots are two classes'.  `total` is the sample weight
-  // of all rows, by which the tree's cells were weighed.
-  FittedLines fit(const Slots& slots, const RowWeights& weights, const Response& response,
-                  const Regularizers& r, const std::vector<double>& values, double total) const;
+  // The tree has the same nodes, weighed by the two classes of the slots; `values` has the value of
+  // each node.  `total` is the sample weight of all rows, by which the tree's cells were weighed.
+  FittedLines fit(const Tree& tree, const Slots& slots, const RowWeights& weights,
+                  const Response& response, const Regularizers& r,
+                  const std::vector<double>& values, double total) const;
 
   // Writes the values of fitted lines for all rows, which are at these nodes.
   void evaluate(const NodeLines& lines, const std::uint8_t* nodes, std::size_t rows,
@@ -138,6 +139,10 @@ class LeafLines {
 
   void find_leaves(const Tree& tree);
   void gather();
+  // The tasks, of which neighbours in a leaf are one if their segments are alike: few if a leaf's
+  // rows are of many segments.
+  template <class AreAlike>
+  std::vector<Task> join_tasks(const AreAlike& are_alike) const;
   Means sum_means(const Task& task, const RowWeights& weights, bool needs_curvature,
                   const Units& units) const;
   Products sum_products(const Task& task, const RowWeights& weights, bool needs_curvature,
@@ -148,8 +153,9 @@ class LeafLines {
                                            const SumTask& sum_task) const;
   // The units that no sum over all processes' rows exceeds.
   Units find_units(const RowWeights& weights, bool needs_curvature, double total) const;
-  Balance balance(const Leaf& leaf, const LineTwin& twin, const OfClasses<Means>& means,
-                  const Units& units) const;
+  // `sample` is the leaf's sample weight.
+  static Balance balance(const Leaf& leaf, const LineTwin& twin, const OfClasses<Means>& means,
+                         double sample, const Units& units);
   static Equations set_up(const Leaf& leaf, const LineTwin& twin,
                           const OfClasses<Products>& products, const Units& units);
   Line solve_ridge(const Leaf& leaf, const Balance& balance, const Equations& equations) const;
@@ -158,7 +164,6 @@ class LeafLines {
                 const Regularizers& r, double value, FittedLines& fitted) const;
   const std::uint8_t* codes(const Task& task) const { return codes_.data() + task.begin * kMost; }
 
-  const Tree& tree_;
   const LeafRows& rows_;
   const PackedCodes& packed_;
   const Bins& bins_;

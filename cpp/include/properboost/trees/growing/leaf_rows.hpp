@@ -28,14 +28,19 @@ class LeafRows {
 
   explicit LeafRows(const Codes& codes);
 
+  // The bytes for so many rows: two buffers of their numbers, and their branches.
+  static constexpr std::size_t bytes(std::size_t rows) noexcept {
+    return rows * (2 * sizeof(std::uint32_t) + sizeof(std::uint8_t));
+  }
+
   // Begins a tree with rows of these segments.
   void set_segments(const std::vector<std::size_t>& segments);
   // The row blocks of these segments.
   const std::vector<RowBlock>& blocks() const noexcept { return blocks_; }
   // Takes those of them that are drawn and count: draw(row, n, drawn) writes 1 or 0 for each of n
-  // rows, and counts(row) is called for each that is drawn.
-  template <class Draw, class Counts>
-  void take(const Draw& draw, const Counts& counts, Team& team);
+  // rows, and count(rows, n, counts) the same for n rows that are drawn.
+  template <class Draw, class Count>
+  void take(const Draw& draw, const Count& count, Team& team);
   // Takes the rows of a screen.
   void take(const Screen& screen, Team& team);
   // Takes all rows, and puts them at the leaves where they belong.
@@ -82,16 +87,17 @@ class LeafRows {
   std::vector<std::size_t> first_{0};  // of each block's rows among those of all blocks; last all
   // Sorted by leaf, in a leaf by segment, and in a segment in their original order.
   std::array<std::vector<std::uint32_t>, 2> buffers_;
-  std::vector<Place> places_;  // of each node
+  std::vector<std::uint8_t> is_left_;  // of each place, where a leaf is split
+  std::vector<Place> places_;          // of each node
 };
 
-template <class Draw, class Counts>
-void LeafRows::take(const Draw& draw, const Counts& counts, Team& team) {
+template <class Draw, class Count>
+void LeafRows::take(const Draw& draw, const Count& count, Team& team) {
   std::uint32_t* const rows = buffers_[0].data();
   std::vector<std::size_t> taken(blocks_.size());
   team.for_each(blocks_.size(), static_cast<double>(first_.back()), [&](std::size_t c) {
     constexpr std::size_t kStrip = 512;
-    std::array<std::uint8_t, kStrip> drawn;
+    std::array<std::uint8_t, kStrip> drawn, counts;
     std::uint32_t* to = rows + first_[c];
     for (std::size_t begin = blocks_[c].begin; begin < blocks_[c].end; begin += kStrip) {
       const std::size_t n = std::min(kStrip, blocks_[c].end - begin);
@@ -101,11 +107,13 @@ void LeafRows::take(const Draw& draw, const Counts& counts, Team& team) {
         *to = static_cast<std::uint32_t>(begin + i);
         to += drawn[i];
       }
-      const std::uint32_t* const last = std::exchange(to, first);
-      for (const std::uint32_t* row = first; row < last; ++row) {
-        const std::uint32_t row_number = *row;
+      const auto size = static_cast<std::size_t>(to - first);
+      count(first, size, counts.data());
+      to = first;
+      for (std::size_t i = 0; i < size; ++i) {
+        const std::uint32_t row_number = first[i];
         *to = row_number;
-        to += counts(row_number) ? 1 : 0;
+        to += counts[i];
       }
     }
     taken[c] = static_cast<std::size_t>(to - (rows + first_[c]));

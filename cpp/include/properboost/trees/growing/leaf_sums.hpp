@@ -11,6 +11,7 @@
 #include "properboost/core/aligned.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/peers.hpp"
+#include "properboost/core/vectors.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
 #include "properboost/data/packed_codes.hpp"
@@ -94,7 +95,7 @@ class LeafSums {
   // Subtracts some from others.
   void subtract(const Sums& less, Sums& sums) const {
     for_pieces([to = sums.data(), from = less.data()](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) to[i] -= from[i];
+      subtract_sums(to + begin, from + begin, end - begin);
     });
   }
 
@@ -161,9 +162,11 @@ class LeafSums {
       const std::size_t part = task / groups, group = task % groups;
       const FeatureRange features = packed.part(group, groups);
       typename Adder::Run run(adder_, features, sums[part], n / parts, memory_[part]);
-      for (std::size_t s = 0; s + 1 < place.bounds.size(); ++s) {
-        const std::size_t from = std::max(place.bounds[s], begin + n * part / parts);
-        const std::size_t end = std::min(place.bounds[s + 1], begin + n * (part + 1) / parts);
+      const std::vector<std::size_t>& bounds = place.bounds;
+      for (std::size_t s = 0, next = 0; s + 1 < bounds.size(); s = next) {
+        for (next = s + 1; next + 1 < bounds.size() && adder_.adds_alike(s, next);) ++next;
+        const std::size_t from = std::max(bounds[s], begin + n * part / parts);
+        const std::size_t end = std::min(bounds[next], begin + n * (part + 1) / parts);
         if (from < end) run.add(row + from, end - from, s);
       }
       run.end();
@@ -171,7 +174,7 @@ class LeafSums {
     for (std::size_t part = 1; part < parts; ++part) {
       for_pieces(
           [to = sums[0].data(), from = sums[part].data()](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) to[i] += from[i];
+            add_sums(to + begin, from + begin, end - begin);
           });
       give_back(std::move(sums[part]));
     }
