@@ -44,7 +44,8 @@ def test_every_file_is_described(path, capsys):
     begin = start + 6 + (1 + len(edits) if edits else 0)
     assert lines[begin - 1].startswith("parameters")
     listed = {line.strip().split("=")[0] for line in lines[begin:]}
-    defaults, values = (m.get_params(deep=False) for m in (type(unwrap(model))(), unwrap(model)))
+    inner = model.estimator_ if isinstance(model, pb.OrderedClassifier) else unwrap(model)
+    defaults, values = (m.get_params(deep=False) for m in (type(inner)(), inner))
     assert listed == {name for name in values if repr(values[name]) != repr(defaults[name])}
 
     out, _ = run(capsys, "inspect", path, "--json")
@@ -52,7 +53,7 @@ def test_every_file_is_described(path, capsys):
     assert summary["parameters"].keys() == listed
     assert summary["classes"] == model.classes_.tolist()
     assert [feature["name"] for feature in summary["features"]] == model.feature_names_in_.tolist()
-    described = getattr(unwrap(model), "models_", [unwrap(model)])[0]
+    described = getattr(inner, "models_", [inner])[0]
     assert summary.get("n_iter") == getattr(described, "n_iter_", None)
 
 

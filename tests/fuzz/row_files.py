@@ -365,7 +365,8 @@ def expected_model(case: FileCase, table: WrittenFile) -> Any:
     way = case.fitted
     if way.kind == "csv":
         units = (way.unit,) if way.unit else ()
-        model.spelling_ = Spelling(way.decimal, way.thousands, units, way.brackets)
+        na = ("?",) if way.missing == "?" else None
+        model.spelling_ = Spelling(way.decimal, way.thousands, units, way.brackets, na)
     return model
 
 

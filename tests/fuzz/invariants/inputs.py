@@ -40,6 +40,8 @@ def _sparse(fit: Fit) -> None:
     """Most entries are cleared first, so that codes are sparse, too."""
     if not isinstance(fit.X, np.ndarray) or fit.X.dtype.kind not in "biuf":
         return
+    if fit.X.dtype == np.float16:
+        return  # SciPy has no sparse matrices of them
     X = np.where(fit.rng.random(fit.X.shape) < 0.1, fit.X, fit.X.dtype.type(0))
     one = fit.try_again(sparse.csr_array(X), fit.y, fit.weight)
     if one is None:
