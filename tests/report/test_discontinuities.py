@@ -138,8 +138,8 @@ def test_the_largest_jump_of_a_curve_has_its_place_and_size():
     values[25:] -= 0.8
     rows = min(shape.weights[24], shape.weights[25])
     assert describe_jump(replace(shape, values=values)) == (
-        f"The largest jump is −0.78 above 24.5, where the smaller range has {rows:,.0f} training "
-        "rows."
+        f"The largest jump is −0.78 points above 24.5, where the smaller range has {rows:,.0f} "
+        "training rows."
     )
     assert describe_jump(replace(shape, values=0.02 * np.arange(40.0))) == ""
     assert describe_jump(replace(shape, values=1.0 * (np.arange(40) > 20))) == ""  # one step

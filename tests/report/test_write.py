@@ -199,8 +199,8 @@ def test_tenths_that_miss_are_joined_in_a_sentence():
 
     lows = [tenth(0, 0.05, 0.1), tenth(3, 0.35, 0.3), tenth(4, 0.45, 0.4), tenth(9, 1.0, 0.9)]
     assert [*properboost.report.page._describe_misses(lows)] == [
-        "from 30% to 50% and from 90% up they are too low",
-        "below 10% they are too high",
+        "from 30% to 50% and from 90% up too low",
+        "below 10% too high",
     ]
 
 

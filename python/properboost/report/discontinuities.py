@@ -101,8 +101,8 @@ def describe_jump(shape: ShapeFunction) -> str:
     where = describe(float(shape.edges[sides[k + 1].first - 1]))
     rows = count(min(side.rows for side in sides[k : k + 2]), "training row", "training rows")
     return (
-        f"The largest jump is {signed(float(jumps[k]))} above {where}, where the smaller range has "
-        f"{rows}."
+        f"The largest jump is {signed(float(jumps[k]))} points above {where}, where the smaller "
+        f"range has {rows}."
     )
 
 

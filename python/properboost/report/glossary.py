@@ -95,7 +95,9 @@ GLOSSARY = (
     ),
     GlossaryEntry(
         "may be chance",
-        "With so few rows, an effect as large would often appear even if there were none.",
+        "With so few rows, an effect as large would often appear even if there were none.  The "
+        "test is of a whole curve or map.  The standard error of its size is another number, since "
+        "a size is above 0 even by chance.",
         r"(may|might) (well )?be chance",
     ),
     GlossaryEntry(

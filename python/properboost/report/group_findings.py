@@ -24,6 +24,7 @@ MOST_UNNAMED = 4
 def list_findings(groups: Sequence[Group], label: str, level: float) -> Iterator[str]:
     """Yield sentences on the groups of a column, about the class of this name.
 
+    Errors of one kind come before their sum: a rare class has few errors, and may be missed most.
     Two groups differ where both have enough rows and the intervals of their shares do not overlap;
     a sentence names the two that are farthest apart.  Probabilities are wrong on average where the
     interval of the observed share does not hold their mean.  All decisions follow the printed
@@ -32,9 +33,9 @@ def list_findings(groups: Sequence[Group], label: str, level: float) -> Iterator
     whole = [group for group in groups if not group.is_lump]
     for attribute, start in (
         ("called", f"It calls “{label}”"),
-        ("wrong", "It is wrong, either way, in"),
         ("missed", f"Of those that really were “{label}” it missed"),
         ("false_alarms", f"Of those that were not “{label}” it raised a false alarm for"),
+        ("wrong", "It is wrong, either way, in"),
     ):
         yield from _compare(whole, attribute, start)
     for group in whole:

@@ -66,6 +66,9 @@ SHOWN_EFFECTS, SHOWN_PAIRS, SHOWN_ROWS = 6, 3, 3
 NOTABLE_MISS = 0.05
 """The least distance of a tenth's mean probability from what happened that is worth a word."""
 
+SMALL_MISS = 0.01
+"""The same where the slope over all rows is off as well."""
+
 SHOWN_CAUTIONS, SHOWN_FINDINGS = 3, 2
 """The cautions, and the findings on each column of groups, that no click is needed for."""
 
@@ -395,10 +398,14 @@ def _describe_trust(evaluation: Evaluation) -> str:
         return "The probabilities are too far from 0% and 100%: the model is underconfident."
     if reliability.bias_is_notable:
         return f"The probabilities are too {'high' if bias.value > 0.0 else 'low'} on average."
-    misses = _find_misses(evaluation, 0.0 if slope.is_off(1.0) else NOTABLE_MISS)
+    least = SMALL_MISS if slope.is_off(1.0) else NOTABLE_MISS
+    misses = _find_misses(evaluation, least)
     if misses:
         where = "; ".join(_describe_misses(misses))
-        return f"On these rows the probabilities agree with what happened on average; {where}."
+        return (
+            "On these rows the mean of the probabilities agrees with what happened.  By tenths, "
+            f"they are off by {least:.0%} and more here: {where}."
+        )
     if slope.is_off(1.0):
         return "On these rows the probabilities nearly agree with what happened."
     return "On these rows the probabilities agree with what happened."
@@ -412,7 +419,7 @@ def _describe_misses(misses: Sequence[ReliabilityBin]) -> Iterator[str]:
     ):
         ranges = list_words([*_join_neighbours(chosen)], 4) if chosen else ""
         if ranges:
-            yield f"{ranges} they are too {word}"
+            yield f"{ranges} too {word}"
 
 
 def _join_neighbours(tenths: Sequence[ReliabilityBin]) -> Iterator[str]:
