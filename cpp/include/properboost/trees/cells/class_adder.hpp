@@ -171,7 +171,8 @@ class ClassAdder {
     }
     // How many numbers the sums of a feature have in a slot.
     std::size_t numbers_of(std::size_t f) const {
-      constexpr std::size_t kEach = sizeof(Narrow) / sizeof(std::uint32_t);
+      constexpr std::size_t kEach = kCurvature ? 2 : 1;
+      static_assert(sizeof(Narrow) == kEach * sizeof(std::uint32_t));
       static_assert(sizeof(Unit) == kEach * sizeof(std::int64_t));
       return static_cast<std::size_t>(adder_.bins_[f].width()) * kEach;
     }
