@@ -26,7 +26,7 @@ struct PySparseCodes {
   Array<std::uint8_t> codes, common;
 
   std::size_t features() const noexcept { return static_cast<std::size_t>(place.size()); }
-  std::size_t n_rows() const noexcept { return static_cast<std::size_t>(dense.shape(1)); }
+  std::size_t n_rows() const { return static_cast<std::size_t>(dense.shape(1)); }
   // Without segments.
   Codes borrow() const {
     return {dense.data(),
