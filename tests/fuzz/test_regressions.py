@@ -569,7 +569,13 @@ def test_lines_without_a_round_have_no_trees_in_files():
     hold(model, X, y, only="a file holds the same model", seed=945155760003918)
 
 
-def test_sparse_tables_have_no_length():
-    X, y = sparse.csr_array(np.zeros((2, 1))), np.array([0, 1])
-    model = pb.ULS().fit(X, y)
-    hold(model, X, y, only="names and numbers of features are the table's")
+@pytest.mark.parametrize(
+    "only",
+    [
+        "names and numbers of features are the table's",
+        "a scorer predicts a row alone as the model does",
+    ],
+)
+def test_sparse_tables_have_no_length_and_no_columns(only):
+    X, y = sparse.csr_array(np.array([[0], [1]], dtype=np.int8)), np.array([1, 0])
+    hold(pb.ProperBoostClassifier().fit(X, y), X, y, only=only)

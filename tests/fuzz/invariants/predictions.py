@@ -5,6 +5,7 @@ import copy
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from fuzz.invariants.registry import TINY, Fit, can_predict, invariant, take
 from properboost.estimators.boosted import BoostedClassifier
@@ -157,6 +158,8 @@ def _list_values(row: Any) -> list[Any]:
     """Return the values of the only row of a table."""
     if isinstance(row, np.ndarray):
         return list(row[0])
+    if issparse(row):
+        return list(row.toarray()[0])
     if hasattr(row, "itertuples"):
         return list(next(row.itertuples(index=False, name=None)))
     return (
