@@ -217,7 +217,7 @@ class SparseTable(metaclass=_Bound):
         """Return the code of each entry, and that of 0 in each column."""
 
 class SparseCodes(metaclass=_Bound):
-    """Codes of features of which some have entries of some rows, and one code in all others.
+    """Codes of dense and sparse features; sparse ones have entries, and one code elsewhere.
 
     Features are in dense, (n_dense, n_rows), at their place; where that is -1, feature j has the
     entries starts[j] to starts[j + 1], whose rows ascend.  All arrays are borrowed.

@@ -67,7 +67,7 @@ NOTABLE_MISS = 0.05
 """The least distance of a tenth's mean probability from what happened that is worth a word."""
 
 SMALL_MISS = 0.01
-"""The same where the slope over all rows is off as well."""
+"""The least such distance where the slope over all rows differs from 1, too."""
 
 SHOWN_CAUTIONS, SHOWN_FINDINGS = 3, 2
 """The cautions, and the findings on each column of groups, that no click is needed for."""

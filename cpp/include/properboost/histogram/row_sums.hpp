@@ -190,7 +190,7 @@ class RowAdder {
     std::memcpy(zero, zero_, sizeof zero);
     std::memcpy(sums, sums_, sizeof sums);
     std::memcpy(seen, seen_, sizeof seen);
-    // By reference: how compilers pass such vectors by value has changed, as GCC notes.
+    // Vectors are passed by reference, since GCC notes that its rules for values have changed.
     const auto take = [&](std::size_t v, const Real& value) {
       Real x = value;
       x += rounder[v];
