@@ -579,3 +579,9 @@ def test_lines_without_a_round_have_no_trees_in_files():
 def test_sparse_tables_have_no_length_and_no_columns(only):
     X, y = sparse.csr_array(np.array([[0], [1]], dtype=np.int8)), np.array([1, 0])
     hold(pb.ProperBoostClassifier().fit(X, y), X, y, only=only)
+
+
+def test_sparse_matrices_are_not_made_of_half_precision_in_the_other_byte_order():
+    X, y = np.zeros((2, 1), dtype=np.dtype(np.float16).newbyteorder()), np.array([1, 0])
+    model = pb.ProperBoostClassifier().fit(X, y)
+    hold(model, X, y, only="a sparse matrix makes the model of the same numbers in a table", seed=1)

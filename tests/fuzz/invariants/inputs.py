@@ -40,8 +40,8 @@ def _sparse(fit: Fit) -> None:
     """Most entries are cleared first, so that codes are sparse, too."""
     if not isinstance(fit.X, np.ndarray) or fit.X.dtype.kind not in "biuf":
         return
-    if fit.X.dtype == np.float16:
-        return  # SciPy has no sparse matrices of them
+    if fit.X.dtype.kind == "f" and fit.X.dtype.itemsize == 2:
+        return  # SciPy has no sparse matrices of half-precision numbers, in either byte order
     X = np.where(fit.rng.random(fit.X.shape) < 0.1, fit.X, fit.X.dtype.type(0))
     one = fit.try_again(sparse.csr_array(X), fit.y, fit.weight)
     if one is None:
