@@ -82,6 +82,17 @@ def test_a_limit_on_processors_that_is_no_number_is_named(monkeypatch):
         count_threads(None)
 
 
+def test_predictions_of_few_rows_count_no_processors(iris, monkeypatch):
+    X, y = iris
+    model = pb.ProperBoostClassifier(n_estimators=5).fit(X, y)
+    expected = model.predict_proba(X)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr("joblib.cpu_count", lambda: pytest.fail("CPUs are counted"))
+    np.testing.assert_array_equal(model.predict_proba(X[:64]), expected[:64])
+    with pytest.raises(ValueError, match="n_jobs must not be 0"):
+        model.set_params(n_jobs=0).predict(X[:1])
+
+
 def test_silence_is_the_default(binary, capfd):
     pb.ProperBoostClassifier(n_estimators=3).fit(*binary)
     assert capfd.readouterr() == ("", "")

@@ -316,7 +316,8 @@ class Binning:
         step = max(LEAST_ROWS, COPY_BYTES // (8 * max(1, len(read))))
         parts = []
         for start in range(0, table.n_rows, step):
-            rows = table.rows(start, min(start + step, table.n_rows))
+            few = table.n_rows <= step
+            rows = table if few else table.rows(start, min(start + step, table.n_rows))
             columns: list[NDArray[np.generic]] = [_zeros(rows.n_rows)] * len(self.features)
             with self._refuse_together(rows):
                 for j in read:
@@ -325,9 +326,11 @@ class Binning:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _whole(self, table: InputTable) -> NDArray[np.generic] | None:
-        if table.holds_bins or all(isinstance(bins, NumericBins) for bins in self.features):
-            return table.array
-        return None
+        return table.array if table.holds_bins or self._is_numeric else None
+
+    @cached_property
+    def _is_numeric(self) -> bool:
+        return all(isinstance(bins, NumericBins) for bins in self.features)
 
     def _refuse_together(self, table: InputTable) -> AbstractContextManager[None]:
         return refuse_together(range(len(self.features)), partial(self._column, table))

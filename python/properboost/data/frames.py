@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 
 from properboost.cached import cached_property
 from properboost.data.libraries import is_a, is_missing, is_wide, make_objects
-from properboost.data.names import check_names, keep_names, name_columns
+from properboost.data.names import (
+    are_names_of,
+    check_names,
+    has_names,
+    keep_names,
+    name_columns,
+)
 from properboost.data.refusals import ColumnError, Fault, Library, refuse_column
 from properboost.data.table import (
     CategoricalColumn,
@@ -404,11 +410,13 @@ def open_table(model: Any, X: Any, *, reset: bool) -> InputTable:
 
 def _check_columns(model: Any, frame: InputTable, *, reset: bool) -> None:
     """Check the names of a table's columns, or store them in the model."""
+    names = frame.frame_names if isinstance(frame, _PandasTable) else frame.names or ()
+    if not reset and are_names_of(model, names):
+        return  # scikit-learn's check would do no more, and take as long as a row's prediction
     try:
         _validate(model, frame.source, reset=reset, skip_check_array=True)
     except ValueError as error:  # scikit-learn quotes names as they are
         raise ValueError(make_lines_printable(str(error))) from None
-    names = frame.frame_names if isinstance(frame, _PandasTable) else frame.names or ()
     if reset:
         keep_names(model, name_columns(names))
     elif (warning := check_names(model, names)) is not None:
@@ -455,7 +463,7 @@ def take_rows(source: Any, positions: NDArray[np.int64]) -> Any:
 
 def _was_fitted_on(model: Any, X: NDArray[Any]) -> bool:
     """Whether the model expects this number of unnamed columns."""
-    return not hasattr(model, "feature_names_in_") and model.n_features_in_ == X.shape[1]
+    return not has_names(model) and model.n_features_in_ == X.shape[1]
 
 
 def find_categorical(

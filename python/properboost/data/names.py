@@ -10,7 +10,16 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ColumnNames", "check_names", "keep_names", "name_columns", "read_names", "write_name"]
+__all__ = [
+    "ColumnNames",
+    "are_names_of",
+    "check_names",
+    "has_names",
+    "keep_names",
+    "name_columns",
+    "read_names",
+    "write_name",
+]
 
 _MOST_SHOWN = 10
 
@@ -69,9 +78,19 @@ def keep_names(model: Any, names: ColumnNames | None) -> None:
         setattr(model, _OTHERS, names.values)
 
 
+def has_names(model: Any) -> bool:
+    """Whether the columns of a model's fit had names that are strings."""
+    return "feature_names_in_" in vars(model)
+
+
+def are_names_of(model: Any, names: Sequence[Any]) -> bool:
+    """Whether names are those of a model's fit, in their order, and all strings."""
+    return has_names(model) and _are_text(names) and model.feature_names_in_.tolist() == list(names)
+
+
 def read_names(model: Any) -> ColumnNames | None:
     """Return a model's names of the columns of its fit; None if it has their positions only."""
-    if hasattr(model, "feature_names_in_"):
+    if has_names(model):
         return ColumnNames(tuple(map(str, model.feature_names_in_)))
     others = getattr(model, _OTHERS, None)
     return None if others is None else ColumnNames(tuple(others), are_text=False)
@@ -85,7 +104,7 @@ def check_names(model: Any, frame_names: Sequence[Any]) -> str | None:
     positions.  Other names are taken by position, with a warning, where the fit had none.  Columns
     of the fit in another order are refused; so are all other names where the fit's were no strings.
     """
-    if hasattr(model, "feature_names_in_") and _are_text(frame_names):
+    if has_names(model) and _are_text(frame_names):
         return None
     known = read_names(model)
     if known is None and frame_names == [*range(len(frame_names))]:  # a quick check

@@ -125,8 +125,10 @@ class TableClassifier(RunParameters, SavingMixin, ClassifierMixin, BaseEstimator
         if coded and isinstance(X, CodedTable):
             X.set_features(self, reset=False)
             X.check_bins(self._describe_training()[0], "the model")
-            return X.restore(), checks.count_threads(self.n_jobs)
-        return open_table(self, X, reset=False), checks.count_threads(self.n_jobs)
+            table = X.restore()
+        else:
+            table = open_table(self, X, reset=False)
+        return table, checks.count_threads_of(table.n_rows, self.n_jobs)
 
     def _set_features(self, n_features: int, names: ColumnNames | None) -> None:
         """Set the number of features, and their names, if any."""

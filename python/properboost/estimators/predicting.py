@@ -14,7 +14,6 @@ from properboost.data.table import InputTable
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link, choose_classes, find_lead
 from properboost.models.ensemble import Ensemble
-from properboost.parameters import checks
 from properboost.parameters.elsewhere import advise_callers
 from properboost.parameters.kinds import Coupling
 
@@ -225,8 +224,7 @@ class PredictingMixin:
     @property
     def _link(self) -> Link:
         """The link that turns raw predictions into probabilities."""
-        n_threads = checks.count_threads(self.n_jobs)
-        return Link(self.loss_, self.multiclass_, n_threads, self.temperature_)
+        return Link(self.loss_, self.multiclass_, self.n_jobs, self.temperature_)
 
     def _labels(self, raw: NDArray[np.float64]) -> NDArray[Any]:
         labels: NDArray[Any] = self.classes_[choose_classes(raw)]

@@ -22,6 +22,7 @@ from properboost.models.ensemble import Ensemble, Fits, Rounds
 from properboost.models.interactions import PairBins
 from properboost.notices import warn
 from properboost.parameters.boosting import BoostingOptions
+from properboost.parameters.checks import count_threads
 from properboost.parameters.kinds import CONDITIONAL, Scoring
 from properboost.scoring import HeldOutRows, Score, find_score
 
@@ -42,6 +43,11 @@ class Validation:
     link: Link
     score: Score
     finds_intercepts: bool = False
+
+    @property
+    def n_threads(self) -> int:
+        """The number of threads that read the rows."""
+        return count_threads(self.link.n_jobs)
 
     def rate(self, raw: NDArray[np.float64]) -> float:
         """Return the score of raw predictions, a column per model."""
@@ -73,21 +79,21 @@ class Validation:
 
     def rate_stages(self, ensemble: Ensemble) -> NDArray[np.float64]:
         """Return the score after each estimator of a fitted ensemble."""
-        stages = ensemble.follow(self._encode(ensemble), self.link.n_threads)
+        stages = ensemble.follow(self._encode(ensemble), self.n_threads)
         return np.array([self.rate(self.base + raw) for raw in stages])
 
     def add_up(self, ensemble: Ensemble) -> NDArray[np.float64]:
         """Return the raw predictions of a fitted ensemble, a column per model."""
-        return self.base + ensemble.add_up(self._encode(ensemble), self.link.n_threads)
+        return self.base + ensemble.add_up(self._encode(ensemble), self.n_threads)
 
     def _encode(self, ensemble: Ensemble) -> NDArray[np.uint8]:
         """Return the codes that the rounds of an ensemble look up."""
-        return ensemble.extend_codes(self.codes, self.link.n_threads)
+        return ensemble.extend_codes(self.codes, self.n_threads)
 
     def encode_pairs(self, pairs: Sequence[PairBins]) -> NDArray[np.uint8]:
         """Return the codes of pairs of features."""
         native = [pair.native for pair in pairs]
-        return _core.encode_pairs(native, self.codes, self.link.n_threads)
+        return _core.encode_pairs(native, self.codes, self.n_threads)
 
 
 def read_validation(
@@ -277,7 +283,7 @@ class Watch:
     def _add(self, raw: NDArray[np.float64], new: Fits) -> None:
         """Add the rounds' values at the validation rows, in the mean over the fits."""
         assert self._validation is not None
-        n_threads = self._validation.link.n_threads
+        n_threads = self._validation.n_threads
         multiplied = [
             [
                 rounds if slope == 1.0 else rounds.times(slope)

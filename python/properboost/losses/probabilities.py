@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from properboost import _core
 from properboost.data.entries import find_entries
 from properboost.losses.builtin import Exponential, GLog, MarginLoss
+from properboost.parameters.checks import count_threads_of
 from properboost.parameters.kinds import Coupling
 
 __all__ = [
@@ -44,8 +45,8 @@ class Link:
     loss: MarginLoss
     multiclass: Coupling | None = None
     """The coupling; None with two classes, and where the loss itself covers several."""
-    n_threads: int = 1
-    """The number of threads, for joint losses."""
+    n_jobs: int | None = 1
+    """The threads of joint losses, as an estimator has them: None is every CPU."""
     temperature: float | None = None
     """The softmax temperature of one-vs-rest models; None divides probabilities by their sum."""
 
@@ -67,8 +68,10 @@ class Link:
             # Every link is symmetric.  The smaller of the two, straight from the link, keeps its
             # digits, while one minus the larger may be 0.
             smaller = self.loss.probability(-np.abs(raw))
-            both: NDArray[np.float64] = np.stack([1.0 - smaller, smaller], axis=1)
-            np.copyto(both, both[:, ::-1].copy(), where=raw[:, None] > 0.0)
+            larger, positive = 1.0 - smaller, raw > 0.0
+            both = np.empty((len(raw), 2))
+            both[:, 0] = np.where(positive, smaller, larger)
+            both[:, 1] = np.where(positive, larger, smaller)
             return both
         probability = self.loss.probability(raw)
         total = probability.sum(axis=1, keepdims=True)
@@ -121,8 +124,9 @@ class Link:
 
         With a joint form of the loss or a softmax they are finite for the smallest probabilities.
         """
+        n_threads = count_threads_of(len(raw), self.n_jobs)
         if self.temperature is not None:
-            return _SOFTMAX.log_probabilities(self._divide(raw), self.n_threads)
+            return _SOFTMAX.log_probabilities(self._divide(raw), n_threads)
         if raw.ndim == 1 and self.loss.joint_forms:
             # Two classes are a joint model whose raw predictions are F and -F.
             name, raw = str(self.loss.joint_forms[0]), np.stack([-raw, raw], axis=1)
@@ -135,7 +139,7 @@ class Link:
         with np.errstate(over="ignore"):
             scores = np.clip(raw / self.loss.gain, -_FARTHEST, _FARTHEST)
         joint = _core.JointLoss(name, self.loss.native)
-        return joint.log_probabilities(np.ascontiguousarray(scores), self.n_threads)
+        return joint.log_probabilities(np.ascontiguousarray(scores), n_threads)
 
     def densities(
         self, raw: NDArray[np.float64], probability: NDArray[np.float64]

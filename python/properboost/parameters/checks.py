@@ -22,6 +22,7 @@ __all__ = [
     "choice",
     "companion",
     "count_threads",
+    "count_threads_of",
     "either",
     "entries",
     "finite",
@@ -45,6 +46,9 @@ U = TypeVar("U")
 
 LARGEST_INT = 2**31 - 1
 """The largest value of the engine's int."""
+
+FEW_ROWS = 64
+"""Rows that one thread predicts in less time than a count of CPUs takes."""
 
 
 def positive(name: str, value: object) -> float:
@@ -289,6 +293,14 @@ def count_threads(n_jobs: object) -> int:
     if n_threads is None:
         return _available()
     return min(n_threads, LARGEST_INT) if n_threads > 0 else max(1, _available() + 1 + n_threads)
+
+
+def count_threads_of(n_rows: int, n_jobs: object) -> int:
+    """Return the number of threads that predict so many rows."""
+    if n_rows <= FEW_ROWS:
+        check_threads(n_jobs)
+        return 1
+    return count_threads(n_jobs)
 
 
 def _available() -> int:
