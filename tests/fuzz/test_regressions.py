@@ -585,3 +585,10 @@ def test_sparse_matrices_are_not_made_of_half_precision_in_the_other_byte_order(
     X, y = np.zeros((2, 1), dtype=np.dtype(np.float16).newbyteorder()), np.array([1, 0])
     model = pb.ProperBoostClassifier().fit(X, y)
     hold(model, X, y, only="a sparse matrix makes the model of the same numbers in a table", seed=1)
+
+
+def test_terms_are_limited_where_no_round_has_a_tree():
+    X, y = np.array([[1.0], [0.0]]), np.array([1, 0])
+    learner = pb.Tree(interaction_cst=1, max_terms=1)
+    model = pb.ProperBoostClassifier(weak_learner=learner).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), 0.5)

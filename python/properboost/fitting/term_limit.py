@@ -46,7 +46,8 @@ def _rank_joint_terms(plan: FitPlan, rows: TrainingRows) -> list[Features]:
         plan.options.selection,
         joint=bool(plan.link.joint_loss),
     )
-    assert isinstance(ensemble, TreeEnsemble)
+    if not isinstance(ensemble, TreeEnsemble):
+        return []  # a fit without a round has no trees
     terms = ensemble.with_grids(rows.weigh_cells).terms
     if terms is None:
         raise ValueError(
