@@ -144,8 +144,8 @@ def test_bins_and_cells_are_joined_alike_whatever_the_gain_and_the_weights():
     for j in range(2):
         values = large.shape_function(j).values * 2.0**-990
         np.testing.assert_allclose(values, usual.shape_function(j).values, atol=1e-5)
-    cells = large.pair_function(0, 1).values * 2.0**-990
-    np.testing.assert_allclose(cells, usual.pair_function(0, 1).values, atol=1e-5)
+    cells = large.term_function((0, 1)).values * 2.0**-990
+    np.testing.assert_allclose(cells, usual.term_function((0, 1)).values, atol=1e-5)
 
 
 def test_more_categories_than_fit_share_a_bin():
@@ -175,7 +175,7 @@ def test_a_pair_has_no_level_for_what_no_model_has_one_for():
     model = fit(X, y, interactions=1, n_estimators=10)
     (pair,) = model.pairs_
     merged = pb.merge_models([model, model])
-    assert merged.pair_function(*pair).values.shape == model.pair_function(*pair).values.shape
+    assert merged.term_function(pair).values.shape == model.term_function(pair).values.shape
 
 
 def test_merged_once_more_and_edited():

@@ -455,7 +455,7 @@ def test_shape_functions_are_centred_and_add_up(rows, multiclass, interactions):
     for k, label in enumerate(model.classes_):
         total = sum(model.shape_function(name, label)(X[name]) for name in X)
         for a, b in model.pairs_:
-            total = total + model.pair_function(a, b, label)(X[a], X[b])
+            total = total + model.term_function((a, b), label)(X[a], X[b])
         np.testing.assert_allclose(total, centred(raw)[:, k], atol=1e-11)
         contributions = model.contributions(X, label)
         np.testing.assert_allclose(

@@ -284,7 +284,7 @@ def _check_pieces(fitted: tuple[Any, Any, Any]) -> None:
     if model.weak_learner == "table":
         label = model.classes_[0]
         pieces += [model.shape_function(j, label) for j in (0, X.shape[1] - 1)]
-        pieces += [model.pair_function(*pair, label) for pair in model.pairs_]
+        pieces += [model.term_function(pair, label) for pair in model.pairs_]
     for piece in pieces:
         text = piece._repr_html_()
         page = Page(text)
@@ -308,7 +308,7 @@ def _check_plots(case: PageCase, fitted: tuple[Any, Any, Any]) -> None:
     if model.weak_learner == "table":
         drawn += [lambda: pb.plots.plot_shape_function(model, X.shape[1] - 1)]
         drawn += [lambda: pb.plots.plot_contributions(model.contributions(X[:1]))]
-        drawn += [partial(pb.plots.plot_pair_function, model, *pair) for pair in model.pairs_]
+        drawn += [partial(pb.plots.plot_term_function, model, pair) for pair in model.pairs_]
     for k, draw in enumerate(drawn):
         try:
             words = _squeeze(" ".join(read_words(draw().figure)))

@@ -66,7 +66,7 @@ def assert_same(a, b, X):
         return
     assert a.pairs_ == b.pairs_
     for pair in a.pairs_:
-        one, other = (m.pair_function(*pair, m.classes_.tolist()[-1]) for m in (a, b))
+        one, other = (m.term_function(pair, m.classes_.tolist()[-1]) for m in (a, b))
         assert one.levels == other.levels
         np.testing.assert_array_equal(one.values, other.values)
         np.testing.assert_array_equal(one.weights, other.weights)

@@ -37,7 +37,7 @@ def test_a_model(fitted):
         np.testing.assert_array_equal(drawn["scores"], np.repeat(shape.values, times))
         np.testing.assert_array_equal(drawn["upper_bounds"], np.repeat(high, times))
         np.testing.assert_array_equal(drawn["density"]["scores"], shape.weights)
-    pair = model.pair_function(a, b, scale="log_odds")
+    pair = model.term_function((a, b), scale="log_odds")
     np.testing.assert_array_equal(explanation.data(3)["scores"], pair.values)
     assert explanation.data(3)["left_names"] == list(pair.levels[0])
 

@@ -64,7 +64,7 @@ def pieces(model, X, scale):
     return {
         "numeric": model.shape_function(0, scale=scale),
         "categorical": model.shape_function(1, scale=scale),
-        "pair": model.pair_function(0, 1, scale=scale),
+        "pair": model.term_function((0, 1), scale=scale),
         "rows": model.contributions(X, scale=scale),
     }
 
@@ -156,7 +156,7 @@ def test_any_text_is_text(rows, text):
     X.columns = pd.Index([text, "b"], dtype=object)
     labels = np.array([text if label == "no" else "other" for label in y], dtype=object)
     model = pb.ProperBoostClassifier(n_estimators=4, interactions=1).fit(X, labels)
-    pieces = [model.shape_function(0), model.shape_function("b"), model.pair_function(0, 1)]
+    pieces = [model.shape_function(0), model.shape_function("b"), model.term_function((0, 1))]
     for piece in (*pieces, model.contributions(X[:3])):
         html = piece._repr_html_()
         assert html.encode()

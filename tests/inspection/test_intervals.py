@@ -67,7 +67,7 @@ def test_those_of_a_row_are_its_functions_errors(model, rows):
     X = rows[0][:50]
     X = X[~np.isnan(X[:, 0])]
     contributions = model.contributions(X)
-    shape, pair = model.shape_function(0), model.pair_function(0, 2)
+    shape, pair = model.shape_function(0), model.term_function((0, 2))
     errors = shape.standard_errors[np.searchsorted(shape.edges, X[:, 0])]
     np.testing.assert_array_equal(contributions.standard_errors[:, 0], errors)
     low, high = shape.interval()
@@ -81,7 +81,7 @@ def test_those_of_a_row_are_its_functions_errors(model, rows):
 
 def test_an_effect_is_within_its_noise_or_not(model, rows):
     shapes = [model.shape_function(j) for j in range(3)]
-    p_values = [shape.p_value for shape in (*shapes, model.pair_function(0, 2))]
+    p_values = [shape.p_value for shape in (*shapes, model.term_function((0, 2)))]
     assert [shape.within_noise for shape in shapes] == [p > NOISE_LEVEL for p in p_values[:3]]
     assert not shapes[0].within_noise
     contributions = model.contributions(rows[0][:1])
@@ -100,7 +100,7 @@ def test_a_feature_that_no_bag_takes_is_within_its_noise():
 def test_without_bags_there_are_none(rows):
     X, y = rows
     model = pb.ProperBoostClassifier(n_estimators=3, interactions=[(0, 2)]).fit(X, y)
-    for explained in (model.shape_function(0), model.pair_function(0, 2), model.contributions(X)):
+    for explained in (model.shape_function(0), model.term_function((0, 2)), model.contributions(X)):
         assert explained.standard_errors is None
         assert explained.within_noise is None
         assert explained.n_bags == 0

@@ -150,7 +150,7 @@ def test_functions_agree_with_rows(rows, loss, scale, n_classes):
         if shape.additive and scale != "raw":
             weighted_sum = shape.weights @ shape.values + shape.missing_weight * shape.missing_value
             assert weighted_sum / 300 == pytest.approx(0.0, abs=1e-12)
-    pair = model.pair_function(1, 2, "b", scale)
+    pair = model.term_function((1, 2), "b", scale)
     np.testing.assert_allclose(pair(X[:, 1], X[:, 2]), rows_of_b.values[:, 3] + shift, atol=1e-12)
     assert pair.average == pytest.approx(shift)
     assert pair.axis_label == shape.axis_label
@@ -182,7 +182,7 @@ def test_ends_of_intervals_are_turned_as_values_are(rows, loss, scale, n_classes
     assert (high >= contributions.values).all()
     assert (low < high).any()
     assert (contributions.standard_errors is None) == (not contributions.additive)
-    for function in (model.shape_function(0, "b", scale), model.pair_function(1, 2, "b", scale)):
+    for function in (model.shape_function(0, "b", scale), model.term_function((1, 2), "b", scale)):
         low, high = function.interval()
         assert (low <= function.values).all()
         assert (high >= function.values).all()
@@ -227,7 +227,7 @@ def test_standard_errors_of_a_softmax_are_those_of_what_is_added(rows):
 
 def test_without_a_class_a_function_has_the_one_it_moves_most(rows):
     model = fit(rows, "glog", 3, interactions=[(1, 2)])
-    for ask in (lambda c: model.shape_function(0, c), lambda c: model.pair_function(1, 2, c)):
+    for ask in (lambda c: model.shape_function(0, c), lambda c: model.term_function((1, 2), c)):
         sizes = {}
         for label in "abc":
             function = ask(label)
@@ -239,7 +239,7 @@ def test_unknown_scales_are_named(rows):
     model = fit(rows, "glog", interactions=[(1, 2)])
     for ask in (
         lambda scale: model.shape_function(0, scale=scale),
-        lambda scale: model.pair_function(1, 2, scale=scale),
+        lambda scale: model.term_function((1, 2), scale=scale),
         lambda scale: model.contributions(rows[0], scale=scale),
         check_scale,
     ):
@@ -274,7 +274,7 @@ def test_what_is_explained_can_be_pickled(rows):
     model = fit(rows, "ggauss", 3, outer_bags=4, interactions=[(1, 2)])
     for explained in (
         model.shape_function(0, scale="log_odds"),
-        model.pair_function(1, 2, scale="log_odds"),
+        model.term_function((1, 2), scale="log_odds"),
         model.contributions(rows[0], scale="log_odds"),
     ):
         loaded = pickle.loads(pickle.dumps(explained))

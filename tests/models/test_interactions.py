@@ -145,7 +145,7 @@ def test_raw_predictions_are_the_sum_of_the_functions(interactions):
     for name in frame:
         total += model.shape_function(name)(rows[name].to_numpy())
     for a, b in model.pairs_:
-        function = model.pair_function(b, a)
+        function = model.term_function((b, a))
         weights = function.weights
         assert weights.sum() == pytest.approx(3000)
         for axis in (0, 1):
@@ -171,7 +171,7 @@ def test_pairs_contribute(interactions):
         atol=1e-9,
     )
     np.testing.assert_allclose(contributions.values.mean(axis=0), 0, atol=1e-9)
-    function = model.pair_function(1, 4)
+    function = model.term_function((1, 4))
     np.testing.assert_allclose(contributions.values[:, 6], function(X[:, 1], X[:, 4]), atol=1e-9)
 
 
@@ -179,12 +179,12 @@ def test_levels_in_words():
     X = pd.DataFrame({"n": [0.0, 0.0, 1.0, 1.0] * 30, "town": ["a", "b", "a", "b"] * 30})
     y = np.tile([0, 1, 1, 0], 30)
     model = pb.ProperBoostClassifier(interactions=1, categorical_features=["town"]).fit(X, y)
-    function = model.pair_function("n", "town")
+    function = model.term_function(("n", "town"))
     assert function.levels == (("<= 0.5", "> 0.5"), ("a", "b"))
     assert np.sign(function.values).tolist() == [[-1, 1], [1, -1]]
     assert function.names == ("n", "town")
     assert model.score(X, y) == 1.0
-    negative = model.pair_function("n", "town", class_=0)
+    negative = model.term_function(("n", "town"), class_=0)
     np.testing.assert_array_equal(negative.values, -function.values)
 
 
@@ -252,7 +252,7 @@ def test_classes_share_their_pairs():
     model = pb.ProperBoostClassifier(interactions=1, n_estimators=30).fit(X, y)
     assert model.pairs_ == [(0, 1)]
     assert model.score(X, y) > 0.9
-    function = model.pair_function(0, 1, class_=2)
+    function = model.term_function((0, 1), class_=2)
     assert function(0.5, 0.5) > 0 > function(0.5, -0.5)
 
 
@@ -269,7 +269,7 @@ def test_pickled_and_saved(interactions, tmp_path):
         np.testing.assert_array_equal(twin.pair_importances_, model.pair_importances_)
         np.testing.assert_array_equal(twin.feature_importances_, model.feature_importances_)
         np.testing.assert_array_equal(
-            twin.pair_function(1, 4).values, model.pair_function(1, 4).values
+            twin.term_function((1, 4)).values, model.term_function((1, 4)).values
         )
 
 
@@ -310,7 +310,7 @@ def test_unknown_pairs_are_refused(interactions):
     X, y = interactions
     model = pb.ProperBoostClassifier(interactions=1, n_estimators=5).fit(X, y)
     with pytest.raises(ValueError, match="no term of 0 and 1; see terms_"):
-        model.pair_function(0, 1)
+        model.term_function((0, 1))
     for learner in ("tree", "rule"):
         refused = {"interactions": 2, "weak_learner": learner}
         for model in (

@@ -241,7 +241,7 @@ def test_calls_need_a_column_for_each_feature():
     X, y = make()
     model = fit(LEARNERS["best first"], X, y)
     pair = next(term.features for term in model.terms_ if len(term.features) == 2)
-    function = model.pair_function(*pair)
+    function = model.term_function(pair)
     with pytest.raises(TypeError, match="one array for each of its 2 features; got 1"):
         function(X[:, 0])
     with pytest.raises(ValueError, match="no term of 0 and 0"):

@@ -103,7 +103,7 @@ PLOTS = {
     "classes": (lambda two, three, X: plots.plot_shape_function(three, 1), [1, 3, 4, 5]),
     "classes and categories": (lambda two, three, X: plots.plot_shape_function(three, 2), range(6)),
     "all": (lambda two, three, X: plots.plot_shape_functions(two).axes[0], [*range(3)]),
-    "a pair": (lambda two, three, X: plots.plot_pair_function(two, 0, 2), [0, 2, 4]),
+    "a pair": (lambda two, three, X: plots.plot_term_function(two, (0, 2)), [0, 2, 4]),
     "a row": (lambda two, three, X: plots.plot_contributions(two.contributions(X[:2])), [0, 1, 2]),
     "history": (lambda two, three, X: plots.plot_training(three), [3, 4, 5]),
 }

@@ -8,8 +8,8 @@ from properboost import ProperBoostClassifier, Tree, plots
 
 
 def test_cells_of_pairs_that_may_be_0_are_striped(bagged, ax):
-    plots.plot_pair_function(bagged, 0, 2, ax=ax, confidence_level=0.3)
-    function = bagged.pair_function(0, 2, scale="log_odds")
+    plots.plot_term_function(bagged, (0, 2), ax=ax, confidence_level=0.3)
+    function = bagged.term_function((0, 2), scale="log_odds")
     low, high = function.interval(0.3)
     expected = np.argwhere((function.weights > 0) & (low <= 0) & (high >= 0))
     (cells,) = ax.collections
@@ -26,8 +26,8 @@ def test_a_pair_is_a_field_a_cell(ax, scale):
     X, y = table()
     X[:5, 2] = np.nan
     model = ProperBoostClassifier(n_estimators=5, interactions=[(0, 2), (0, 1)]).fit(X, y)
-    function = model.pair_function(2, 0, False, scale)
-    assert plots.plot_pair_function(model, 2, 0, False, ax, scale=scale) is ax
+    function = model.term_function((2, 0), False, scale)
+    assert plots.plot_term_function(model, (2, 0), False, ax, scale=scale) is ax
     [image] = ax.images
     drawn = np.ma.filled(image.get_array(), np.nan)
     np.testing.assert_array_equal(drawn, np.where(function.weights > 0, function.values, np.nan))
@@ -41,16 +41,16 @@ def test_a_pair_is_a_field_a_cell(ax, scale):
     (bar,) = [axes for axes in ax.figure.axes if axes is not ax]
     assert bar.get_ylabel() == function.axis_label
     with pytest.raises(ValueError, match="no term of 1 and 2"):
-        plots.plot_pair_function(model, 1, 2)
+        plots.plot_term_function(model, (1, 2))
 
 
 def test_of_several_classes_a_pair_has_the_one_it_moves_most(ax):
     X, _ = table()
     y = np.digitize(X[:, 2] + np.nan_to_num(X[:, 0]) * (X[:, 2] > 0), [-0.5, 0.5])
     model = ProperBoostClassifier(n_estimators=5, interactions=[(0, 2)]).fit(X, y)
-    functions = [model.pair_function(0, 2, k, "log_odds") for k in range(3)]
+    functions = [model.term_function((0, 2), k, "log_odds") for k in range(3)]
     sizes = [np.sum(function.weights * np.abs(function.values)) for function in functions]
-    plots.plot_pair_function(model, 0, 2, ax=ax)
+    plots.plot_term_function(model, (0, 2), ax=ax)
     drawn = np.ma.filled(ax.images[0].get_array(), np.nan)
     filled = functions[0].weights > 0
     np.testing.assert_array_equal(drawn[filled], functions[np.argmax(sizes)].values[filled])

@@ -116,8 +116,8 @@ def test_titles_mark_effects_within_noise(bagged):
     titles = [ax.get_title() for ax in plots.plot_shape_functions(bagged).axes]
     assert sum(note in title for title in titles) == 1
     assert " of importance\nwithin" in titles[-1]
-    function = bagged.pair_function(0, 2)
-    title = plots.plot_pair_function(bagged, 0, 2).get_title()
+    function = bagged.term_function((0, 2))
+    title = plots.plot_term_function(bagged, (0, 2)).get_title()
     assert (note in title) == function.within_noise
 
 
@@ -127,7 +127,7 @@ def test_intervals_can_be_left_out(bagged):
         plots.plot_shape_function(bagged, 0, confidence_level=None),
         plots.plot_shape_function(bagged, 1, confidence_level=None),
         plots.plot_contributions(contributions, confidence_level=None),
-        plots.plot_pair_function(bagged, 0, 2, confidence_level=None),
+        plots.plot_term_function(bagged, (0, 2), confidence_level=None),
     ]
     for ax in drawn:
         assert not ax.collections

@@ -3,6 +3,7 @@
 import ast
 import importlib.metadata
 import inspect
+import pydoc
 import re
 import shlex
 import tokenize
@@ -326,3 +327,12 @@ def test_the_reference_has_every_name_of_the_package():
     text = (ROOT / "docs/reference/names.md").read_text("utf-8")
     names = [name for name in pb.__all__ if not inspect.ismodule(getattr(pb, name))]
     assert [name for name in names if f"\n   {name}\n" not in text] == []
+
+
+@pytest.mark.parametrize("kind", [pb.ProperBoostClassifier, pb.ProperBoostClassifierCV])
+def test_help_of_the_main_classes_is_short(kind):
+    assert len(inspect.getdoc(kind).split()) <= 1500
+    assert len(pydoc.plain(pydoc.render_doc(kind)).split()) <= 7500
+    for name, member in inspect.getmembers(kind, inspect.isfunction):
+        if member.__module__.startswith("properboost."):
+            assert len((inspect.getdoc(member) or "").split()) <= 150, name

@@ -47,7 +47,7 @@ def test_effects_are_the_shape_functions(fitted):
     pairs = [term for term in list_terms(model) if term.is_pair]
     (pair,) = list_pair_effects(model, pairs, 1, "ill")
     assert "of ill" in pair.probability.axis_label
-    expected = model.pair_function(0, 1, 1, scale="log_odds").values
+    expected = model.term_function((0, 1), 1, scale="log_odds").values
     np.testing.assert_array_equal(pair.log_odds.values, expected)
 
 

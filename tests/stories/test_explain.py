@@ -100,7 +100,7 @@ def test_which_pairs_of_features_interact():
     y = X[:, 1] * X[:, 3] > 0
     model = pb.ProperBoostClassifier(interactions=1).fit(X, y)
     assert model.pairs_ == [(1, 3)]
-    assert model.pair_function(1, 3).values.shape[0] > 1
+    assert model.term_function((1, 3)).values.shape[0] > 1
 
 
 def test_trees_are_explained_by_shapley_values(cancer):

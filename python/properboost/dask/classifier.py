@@ -100,7 +100,7 @@ class DaskProperBoostClassifier(OnDask, ProperBoostClassifier):
         Raises
         ------
         ValueError, TypeError
-            If a parameter or an argument is not as described; the message names it.
+            If a parameter or an argument is not as described.
         RuntimeError
             If no worker could be used for the `deadline`, or some have other versions than the
             client.

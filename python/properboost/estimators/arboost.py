@@ -273,7 +273,7 @@ class ARBoostClassifier(RhoParameters, VotingClassifier):
         Raises
         ------
         ValueError, TypeError
-            If a parameter or an argument is not as described; the message names it.
+            If a parameter or an argument is not as described.
         MemoryError
             If the system has less memory left than the fit needs.
         """

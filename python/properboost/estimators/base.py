@@ -67,17 +67,16 @@ class SavingMixin:
         Parameters
         ----------
         path : str, bytes or path
-            The file.  An existing one stays until the new one is complete and on the disk.  A name
-            that ends with ``.gz`` is packed by gzip.
+            The file, packed by gzip if its name ends with ``.gz``.  An existing one stays until the
+            new one is complete.
         compact : bool, default=False
-            Leave out all that predictions do not need.  The loaded model predicts and explains the
-            same, bit for bit.  It has no `history_`, no staged predictions, no `validation_curves_`
-            and, of trees, no `feature_importances_`; no fit can go on from it.
+            Leave out all that predictions and explanations do not need, as `history_`, staged
+            predictions and a warm start do.
 
         Raises
         ------
         ValueError, TypeError
-            If a parameter is not allowed, or files cannot hold it; the message names it.
+            If files cannot hold a parameter.
         OSError
             If the file cannot be written; the one before stays.
         """
@@ -147,7 +146,7 @@ class TableClassifier(RunParameters, SavingMixin, ClassifierMixin, BaseEstimator
         X : array or table of shape (n_rows, n_features)
             The rows.
         y : array-like of shape (n_rows,)
-            Their labels, of any type that `fit` takes.
+            Their labels.
         sample_weight : array-like of shape (n_rows,), optional
             The weight of each row.
 
@@ -170,8 +169,8 @@ class TableClassifier(RunParameters, SavingMixin, ClassifierMixin, BaseEstimator
         Returns
         -------
         Scorer
-            It predicts as the model does now, bit for bit; later fits do not change it.  Threads
-            may share it, and you can pickle it.
+            It predicts as the model does now, bit for bit.  Threads may share it, and you can
+            pickle it.
 
         See Also
         --------
@@ -195,11 +194,10 @@ class TableClassifier(RunParameters, SavingMixin, ClassifierMixin, BaseEstimator
         Returns
         -------
         dict of ndarray of shape (n_features,)
-            Ready for ``pandas.DataFrame``.  ``feature`` is a name or a position; the others are
-            numbers of rows.  ``unseen`` counts categories that training did not have, ``rare``
-            those in the bin that rare categories share, ``below`` and ``above`` numbers beyond the
-            training ones, ``missing`` missing values where training had none.  Counts are 0 where
-            they do not apply, and NaN where they are unknown.
+            Ready for ``pandas.DataFrame``: ``feature``, and numbers of rows.  ``unseen`` counts new
+            categories, ``rare`` those in the bin that rare ones share, ``below`` and ``above``
+            numbers beyond the training ones, ``missing`` missing values where training had none.
+            They are NaN where unknown.
         """
         table, _ = self._open(X)
         features, weights = self._describe_training()

@@ -89,8 +89,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin, 
         """Return a confidence interval for each probability.
 
         It is an interval for the mean of fits to other rows of the same source, and not for the
-        true probability: see the page on error bars.  Its half-width in log-odds is a quantile of
-        Student's t distribution times the standard error by the bags.
+        true probability.  Its half-width is a t quantile times the standard error by the bags.
 
         Parameters
         ----------
@@ -145,11 +144,10 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin, 
     def history_(self) -> dict[str, NDArray[Any]]:
         """The rounds: arrays of equal length, ready for ``pandas.DataFrame``.
 
-        ``class`` is the label that the round predicts, and ``round`` counts from 1.  ``feature`` is
-        a position; those of `pairs_` follow the features', and -1 is a tree.  ``cost`` is the
-        criterion that chose it, ``step`` multiplies its table, and ``risk`` is the mean training
-        loss after it (of a joint model the joint loss).  With validation rows there is
-        ``validation_score``, too.
+        ``class`` is the label that the round predicts.  ``feature`` is a position; those of
+        `pairs_` follow the features', and -1 is a tree.  ``cost`` is the criterion that chose it,
+        ``step`` multiplies its table, and ``risk`` is the mean training loss after it.  With
+        validation rows there is ``validation_score``, too.
         """
         self._check_fitted()
         self._check_complete("history_", AttributeError)
@@ -176,9 +174,8 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin, 
         """The importance of each feature; they add up to 1 (or are all 0).
 
         For trees it is the feature's share of the savings of all splits.  For look-up tables it is
-        the mean absolute deviation of its shape function from its mean, over the training rows by
-        weight and the classes (InterpretML's importance of a term).  Either feature of a pair gets
-        half of the pair's.
+        the mean absolute deviation of its shape function over the training rows, and half of that
+        of its pairs.
         """
         self._check_fitted()
         if not isinstance(self.ensemble_, TableEnsemble):
@@ -256,13 +253,10 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin, 
     def terms_(self) -> list[Term]:
         """The terms of the model: the functions of one to three features that it adds up.
 
-        The most important come first; terms that are 0 are left out.  A `Term` has the `features`,
-        by name or position, and its `importance`: the standard deviation of its part of the raw
-        prediction over the training rows, and over the classes in quadratic mean.  With bags it has
-        a `p_value`, the smallest of any class.
-
-        Look-up tables have terms, and so do trees whose paths have at most three features, as with
-        ``Tree(interaction_cst=3)``.
+        The most important come first.  A `Term` has its `features` and its `importance`: the
+        standard deviation of its part of the raw prediction.  With bags it has a `p_value`, the
+        smallest of any class.  Look-up tables have terms, and so do trees whose paths have at most
+        three features, as with ``Tree(interaction_cst=3)``.
         """
         self._check_fitted()
         if self.ensemble_.terms is None:
@@ -286,8 +280,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin, 
         Returns
         -------
         ShapeFunction or InteractionFunction
-            The function of one feature, or of several.  What fewer features explain is in the
-            functions of these.
+            The function of one feature, or of several without the parts of fewer.
 
         Raises
         ------
@@ -325,32 +318,6 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin, 
             precision=precision,
         )
 
-    def pair_function(
-        self, first: int | str, second: int | str, class_: Any = None, scale: Scale = "raw"
-    ) -> InteractionFunction:
-        """Return the interaction of two features: their joint part of the prediction.
-
-        Parameters
-        ----------
-        first, second : int or str
-            Positions or names of two features that are one of `terms_`.
-        class_, scale
-            As in `shape_function`.
-
-        Returns
-        -------
-        InteractionFunction
-            Values and training weights by the levels of both features.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the model has no term of this pair, or there is no such class or scale.
-        """
-        function = self.term_function((first, second), class_, scale)
-        assert isinstance(function, InteractionFunction)
-        return function
-
     def changes(self, X: Any, to: Any = None, keep: Sequence[int | str] = ()) -> RowChanges:
         """Return the nearest changes of rows that would change their predicted class.
 
@@ -367,8 +334,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin, 
         -------
         RowChanges
             Fewest features first, at most three; then the least sum of distances in training
-            ranks, where a new category counts 1; then by name.  Values are those of training.  With
-            `terms_` none nearer is missed; other models get a search.
+            ranks, where a new category counts 1.  With `terms_` none nearer is missed.
 
         Raises
         ------
@@ -437,18 +403,16 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin, 
         feature : int or str
             Position or name.
         class_ : label, optional
-            The class of the prediction.  The default is ``classes_[1]`` of two, and of more the one
-            with the largest effect.
+            The class; the default is ``classes_[1]`` of two, and of more the one with the largest
+            effect.
         scale : {"raw", "log_odds", "probability"}, default="raw"
             The part of the raw prediction F; or of the log-odds of the average row; or the
-            probability of a row that is average otherwise.  The average row has the mean raw
-            predictions of the training rows.
+            probability of a row that is average otherwise.
 
         Returns
         -------
         ShapeFunction
-            Values and training weights by bin; you can call it with values of the feature.  A joint
-            model's is less the mean over the classes.
+            Values and training weights by bin; you can call it with values of the feature.
 
         Raises
         ------
@@ -466,42 +430,33 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin, 
     def contributions(
         self, X: Any, class_: Any = None, scale: Scale = "raw", by: By | None = None
     ) -> Contributions:
-        """Return the contribution of each feature, or of each term, to the prediction of each row.
+        """Return the contributions of features, or of terms, to the prediction of each row.
 
-        Models that have `terms_` are explained by them.  The contribution of a term is its value in
-        the row, less its mean over the training rows.  By feature, each feature of a term gets an
-        equal share: its Shapley value, where features are worth the terms within them.  Trees with
-        longer paths have Shapley values by path, where other features are as in the training rows
-        at each split [1]_.
+        A term contributes its value less its mean over the training rows.  By feature, its features
+        share that equally, as Shapley values do.  Trees without `terms_` have these by path
+        (Lundberg et al. 2020, Nature Machine Intelligence 2).
 
         Parameters
         ----------
         X : array or table of shape (n_rows, n_features)
             The rows.
         class_ : label, optional
-            The class of the prediction.  The default is ``classes_[1]`` of two, and of more the one
-            predicted for the row.
+            The class; by default ``classes_[1]`` of two, and of more the predicted one.
         scale : {"raw", "log_odds", "probability"}, default="raw"
             The units, as in `shape_function`.
         by : {"feature", "term"}, optional
-            Whether values are of features, or of terms.  The default is "term" for look-up tables,
-            which have few, and "feature" for trees.
+            The default is "term" for look-up tables, and "feature" for trees.
 
         Returns
         -------
         Contributions
-            Values by rows and features, or terms, and the baseline.  All add up to the raw
-            prediction; in a joint model, less its mean over the classes.
+            By rows and features, or terms; with the baseline they add up to the raw
+            prediction, of joint models less its mean over classes.
 
         Raises
         ------
         ValueError, TypeError
-            If `X` cannot be read, there is no such class or scale, or the model has no terms for
-            ``by="term"``.
-
-        References
-        ----------
-        .. [1] Lundberg et al. (2020). Nature Machine Intelligence 2.
+            If there is no such class, scale or term.
         """
         table, n_threads = self._open(X)
         by_feature = self._is_by_feature(by)
@@ -657,7 +612,14 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin, 
         ensemble = self._tables()
         features = range(self.n_features_in_)
         shapes = [self.shape_function(j, class_, "log_odds") for j in features]
-        pairs = [self.pair_function(p.first, p.second, class_, "log_odds") for p in self._pairs()]
+        pairs = [
+            function
+            for pair in self._pairs()
+            if isinstance(
+                function := self.term_function((pair.first, pair.second), class_, "log_odds"),
+                InteractionFunction,
+            )
+        ]
         title = name or f"{type(self).__name__}: {self._name_scale(class_)}"
         return make_global(shapes, pairs, ensemble.term_importances(), title)
 
@@ -687,7 +649,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin, 
         ImportError
             If interpret-core is missing.
         ValueError, TypeError
-            If `X` or `y` cannot be read, or there is no such class.
+            If there is no such class, or `y` cannot be read.
         """
         contributions = self.contributions(X, class_, "log_odds")
         codes = None if y is None else find_classes(y, len(contributions), self.classes_)
@@ -708,14 +670,13 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin, 
         number : int
             The round, from 1 on.
         class_ : label, optional
-            The class of the raw prediction; the default is ``classes_[1]`` of two.
+            The class; the default is ``classes_[1]`` of two.
 
         Returns
         -------
         str
-            A line per branch with its subtree below it.  Leaves show their part of the raw
-            prediction, steps included: a number, and slopes times features' distances from their
-            means in the leaf.
+            A line per branch.  Leaves show their part of the raw prediction; lines have slopes
+            times features' distances from their means.
 
         Raises
         ------
@@ -756,13 +717,12 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin, 
         Parameters
         ----------
         class_ : label, optional
-            The class of the raw prediction; the default is ``classes_[1]`` of two.
+            The class; the default is ``classes_[1]`` of two.
 
         Returns
         -------
         list of FittedRule
-            In the order of the rounds.  The raw prediction is `intercept_` plus the sum of their
-            values.
+            By round; the raw prediction is `intercept_` plus the sum of their values.
 
         Raises
         ------

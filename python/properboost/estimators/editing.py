@@ -43,9 +43,8 @@ class EditingMixin:
     def edits_(self) -> list[dict[str, Any]]:
         """The edits by a user, in order; empty if there were none.
 
-        A dict has the `method`; the `feature`, by name or position; the `class` whose function was
-        set; a `direction`; the `reason`; and how far the function, less its mean over the training
-        rows, moved: the `largest_change` of a row, and the `mean_change`, without signs.
+        A dict has the `method`, `feature`, `class`, `direction` and `reason`, and the
+        `largest_change` and `mean_change` of the function less its mean over the training rows.
         `merge_models` records `weights`, and the `edits` of every model.
         """
         self._check_fitted()
@@ -92,29 +91,27 @@ class EditingMixin:
     ) -> Self:
         """Make the raw prediction rise or fall with one feature, after the fit and in place.
 
-        The feature gets the isotonic regression [1]_ of its shape function: the nearest one in
-        order, by squared difference and training weight.  A fit with `monotonic_cst` is better.
+        The feature gets the isotonic regression [1]_ of its shape function, by training weight.  A
+        fit with `monotonic_cst` is better.
 
         Parameters
         ----------
         feature : int or str
             Position or name of a numeric feature that is in no joint term of `terms_`.
         direction : {"auto", 1, -1}, default="auto"
-            Whether the raw prediction of ``classes_[1]`` must not fall (1) or not rise (-1); "auto"
-            changes less.
+            1 if the raw prediction must not fall, -1 if it must not rise; "auto" changes less.
         reason : str, optional
             For the record (`edits_`).
 
         Returns
         -------
         self : object
-            The model; contributions, staged predictions and files agree with it.
+            The model.
 
         Raises
         ------
         ValueError, TypeError
-            If the model has more than two classes or no terms, or the feature is categorical or in
-            a joint term.
+            If the model has more than two classes or no terms, or the feature cannot be ordered.
 
         References
         ----------
@@ -179,15 +176,13 @@ class EditingMixin:
         Returns
         -------
         self : object
-            The model, compact from then on: no `history_`, no staged predictions, no warm start.
-            It loses the feature's standard errors, those of importances, and `predict_interval`;
-            trees lose all standard errors.
+            The model, compact from then on: no `history_`, staged predictions or warm start.  It
+            loses standard errors, of tables those of the feature and of importances.
 
         Raises
         ------
         ValueError, TypeError
-            If the model has no terms, there is no such feature or class, or the values
-            are not finite numbers, one for each bin.
+            If the model has no terms, there is no such feature or class, or a value is not finite.
         """
         ensemble, terms = self._open_terms()
         j = self._find_position(feature)
@@ -207,8 +202,8 @@ class EditingMixin:
     def remove_feature(self, feature: int | str, *, reason: str | None = None) -> Self:
         """Take a feature out of the model, in place: predictions depend on it no more.
 
-        The mean of its shape function over the training rows moves into the intercept.  Its joint
-        terms are removed, too.  `X` still has the column.  A fit without the feature is better.
+        Its mean over the training rows moves into the intercept, and its joint terms go, too.  `X`
+        still has the column.  A fit without the feature is better.
 
         Parameters
         ----------
@@ -220,8 +215,7 @@ class EditingMixin:
         Returns
         -------
         self : object
-            The model, compact from then on, as after `set_shape_function`.  Standard errors and
-            intervals are those of the features that are left; trees lose them.
+            The model, compact from then on, as after `set_shape_function`.
 
         Raises
         ------

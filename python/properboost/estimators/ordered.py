@@ -110,7 +110,7 @@ class OrderedClassifier(SavingMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
         Raises
         ------
         ValueError, TypeError
-            If a parameter or an argument is not as described; the message names it.
+            If a parameter or an argument is not as described.
         MemoryError
             If the system has too little memory.
         """

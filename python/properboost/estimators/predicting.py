@@ -71,8 +71,7 @@ class PredictingMixin:
         -------
         ndarray of shape (n_rows, n_classes)
             ``loss_.probability(F)`` (BoostLR, eq. 51).  Several classes have those of their joint
-            model; one against the rest, each class's divided by their sum, or softmax(F / (2 sigma
-            T)) with the temperature T.
+            model, or each class's against the rest, divided by their sum.
         """
         raw = self.decision_function(X, init_score)
         return self._link.probabilities(raw)
@@ -88,9 +87,8 @@ class PredictingMixin:
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            With joint models, with a temperature, and with two classes under canonical losses they
-            are finite even where a probability is too small for a float64.  Elsewhere the logarithm
-            of a probability of 0 is -inf.
+            Joint models, and two classes under canonical losses, have finite ones where a
+            probability is too small for a float64.  Elsewhere the logarithm of 0 is -inf.
         """
         raw = self.decision_function(X, init_score)
         return self._link.log_probabilities(raw)
@@ -183,19 +181,14 @@ class PredictingMixin:
         y : array-like of shape (n_rows,)
             Their labels, all among `classes_`.
         normalized : bool, default=False
-            Return 2 [f*]^-1(y F(x)) - 1 (Nock and Nielsen 2009, eq. 27), in [-1, 1] and comparable
-            between losses: the probability of the row's class minus that of the other.
+            Return 2 [f*]^-1(y F(x)) - 1 (Nock and Nielsen 2009, eq. 27): the probability of the
+            row's class minus that of the other, comparable between losses.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            With two classes y F(x), with y = +1 for ``classes_[1]`` and -1 for ``classes_[0]``.
-            With more, the raw prediction of the row's class minus the largest of the others', or
-            the same of probabilities.
-
-        See Also
-        --------
-        properboost.metrics.margin_distribution : The share of rows up to each margin.
+            With two classes y F(x), y being +1 for ``classes_[1]`` and else -1.  With more, the raw
+            prediction of the row's class minus the largest of the others', or of probabilities.
         """
         raw = self.decision_function(X, init_score)
         class_of_row = find_classes(y, len(raw), self.classes_)

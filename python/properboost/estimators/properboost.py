@@ -152,12 +152,12 @@ class ProperBoostClassifier(
         X : array or table of shape (n_rows, n_features), or QuantizedTable
             The rows.  A quantized table has labels and weights, too.
         y : array-like of shape (n_rows,) or (n_rows, n_classes)
-            Their labels: integers, booleans or strings, at least two different ones.  Columns
-            have the probability of each class, and their names, or 0, 1 and so on, are classes.
+            Their labels: integers, booleans or strings, at least two different ones; or the
+            probability of each class, by a column each.
         sample_weight : array-like of shape (n_rows,), optional
             The weight of each row, finite and at least 0.
         groups : array-like of shape (n_rows,), optional
-            Groups of rows that bags and held-out rows contain whole or not at all.
+            Groups of rows that are held out together.
         X_val, y_val, sample_weight_val : optional
             Validation rows, scored after every estimator: see `early_stopping`.
         init_score, init_score_val : array-like of shape (n_rows,) or (n_rows, n_classes), optional
@@ -170,7 +170,7 @@ class ProperBoostClassifier(
         Raises
         ------
         ValueError, TypeError
-            If a parameter or an argument is not as described; the message names it.
+            If a parameter or an argument is not as described.
         MemoryError
             If the system has too little memory.
         """

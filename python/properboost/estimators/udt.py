@@ -154,7 +154,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier, Tr
         Raises
         ------
         ValueError, TypeError
-            If a parameter or an argument is not as described; the message names it.
+            If a parameter or an argument is not as described.
         """
         with self._restored_on_failure():
             check_declared(self)

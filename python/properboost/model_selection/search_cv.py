@@ -175,7 +175,7 @@ class ProperBoostClassifierCV(
         Raises
         ------
         ValueError, TypeError
-            If a parameter or an argument is not as described; the message names it.
+            If a parameter or an argument is not as described.
         MemoryError
             If the system has less memory left than the fit needs.
         """

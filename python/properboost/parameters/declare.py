@@ -257,9 +257,9 @@ class ComponentSupport:
         Parameters
         ----------
         **params : object
-            By name.  ``weak_learner__max_depth=3`` sets a field of the object `weak_learner`.  A
-            name, such as ``weak_learner="tree"``, becomes its object first, whatever the order.  A
-            changed copy replaces an object, so that other estimators with it do not change.
+            By name.  ``weak_learner__max_depth=3`` sets a field of the object `weak_learner`, of
+            which a changed copy is made.  A name, such as ``weak_learner="tree"``, becomes its
+            object first.
 
         Returns
         -------

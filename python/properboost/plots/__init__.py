@@ -8,7 +8,7 @@ from properboost.plots.comparisons import plot_comparison, plot_critical_differe
 from properboost.plots.contributions import plot_contributions
 from properboost.plots.curves import plot_gain_curve, plot_omega_curve
 from properboost.plots.importance import plot_importance
-from properboost.plots.interactions import plot_pair_function, plot_term_function
+from properboost.plots.interactions import plot_term_function
 from properboost.plots.losses import plot_loss
 from properboost.plots.predictions import plot_margin_distribution, plot_reliability
 from properboost.plots.searches import plot_search
@@ -24,7 +24,6 @@ __all__ = [
     "plot_loss",
     "plot_margin_distribution",
     "plot_omega_curve",
-    "plot_pair_function",
     "plot_reliability",
     "plot_search",
     "plot_shape_function",

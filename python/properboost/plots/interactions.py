@@ -26,67 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
 
-__all__ = ["plot_pair_function", "plot_term_function"]
-
-
-def plot_pair_function(
-    clf: BoostedClassifier,
-    first: int | str,
-    second: int | str,
-    class_: Any = None,
-    ax: "Axes | None" = None,
-    *,
-    scale: Scale = "log_odds",
-    confidence_level: float | None = 0.9,
-) -> "Axes":
-    """Plot the contribution of two features together, beyond their contributions alone.
-
-    One field per cell: blue where the pair adds to the prediction of the class, orange where it
-    subtracts, and white where training had no rows.  Stronger colours are larger values.  Where
-    effects add up the mean of every row and of every column is 0, by training weight.
-
-    If the model has bags (`outer_bags`), white stripes mark cells whose interval holds the value
-    that leaves the average row as it is.  The title marks a pair within its noise as a whole.
-
-    Parameters
-    ----------
-    clf : boosted classifier
-        The fitted model.
-    first, second : int or str
-        Positions or names of the features of one of its ``pairs_``; the first goes upwards.
-    class_ : label, optional
-        The class of the prediction.  With two classes it defaults to ``classes_[1]``, with more to
-        the one that the pair moves most.
-    ax : matplotlib axes, optional
-        Where to draw.
-    scale : {"log_odds", "probability", "raw"}, default="log_odds"
-        The scale of the values, see `ProperBoostClassifier.shape_function`.  The axis names it.
-    confidence_level : float or None, default=0.9
-        The share of the intervals that hold the true value; None leaves out the stripes.
-
-    Returns
-    -------
-    matplotlib axes
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is missing.
-    ValueError, TypeError
-        If the model has no look-up table for the pair, there is no such feature, class or scale, or
-        `confidence_level` is not between 0 and 1.
-    """
-    function = clf.pair_function(first, second, class_, scale)
-    (shown,) = function.to_maps()
-    ax = find_axes(ax)
-    image = _draw_map(ax, function, shown, _find_largest(function))
-    label = write_lines(function.axis_label)
-    if confidence_level is not None and function.n_bags > 0:
-        _stripe_noise(ax, function, confidence_level)
-        label += f"\n(white stripes: the interval contains {function.average:.2g})"
-    ax.figure.colorbar(image, ax=ax).set_label(label)
-    ax.set_title(_name(function))
-    return ax
+__all__ = ["plot_term_function"]
 
 
 def plot_term_function(
@@ -100,22 +40,32 @@ def plot_term_function(
 ) -> Any:
     """Plot the function of a term: a curve, a map, or a row of maps.
 
-    One feature is drawn as by `plot_shape_function`, two as by `plot_pair_function`.  Three have a
-    map for each range of the feature with the fewest levels, in the same colours; a cell is the
-    mean over the range, by training weight.
+    One feature is drawn as by `plot_shape_function`.  Two are a map with a field per cell: blue
+    where the term adds to the prediction of the class, orange where it subtracts, and white where
+    training had no rows.  Stronger colours are larger values.  Three have a map for each range of
+    the feature with the fewest levels, in the same colours; a cell is the mean over the range, by
+    training weight.
+
+    If the model has bags (`outer_bags`), white stripes mark the cells of two features whose
+    interval holds the value that leaves the average row as it is.  The title marks a term within
+    its noise as a whole.
 
     Parameters
     ----------
     clf : boosted classifier
         The fitted model.
     features : int, str, or sequence of these
-        The features of one of its ``terms_``.
-    class_, scale
-        As in `plot_pair_function`.
+        The features of one of its ``terms_``; the first goes upwards.
+    class_ : label, optional
+        The class of the prediction.  With two classes it defaults to ``classes_[1]``, with more to
+        the one that the term moves most.
     ax : matplotlib axes, or a sequence of these, optional
         Where to draw; three features need one for each map.
+    scale : {"log_odds", "probability", "raw"}, default="log_odds"
+        The scale of the values, see `ProperBoostClassifier.shape_function`.  The axis names it.
     confidence_level : float or None, default=0.9
-        The share of the intervals that hold the true value, for one or two features.
+        The share of the intervals that hold the true value, for one or two features; None leaves
+        them out.
 
     Returns
     -------
@@ -140,14 +90,7 @@ def plot_term_function(
             confidence_level=confidence_level,
         )
     if len(function.features) == 2:
-        return plot_pair_function(
-            clf,
-            *function.features,
-            class_,
-            ax,
-            scale=scale,
-            confidence_level=confidence_level,
-        )
+        return _plot_pair(function, ax, confidence_level)
     maps = function.to_maps()
     if ax is None:
         pyplot = import_matplotlib("pyplot")
@@ -164,6 +107,21 @@ def plot_term_function(
     figure.colorbar(image, ax=list(places)).set_label(write_lines(function.axis_label))
     figure.suptitle(_name(function))
     return places
+
+
+def _plot_pair(
+    function: InteractionFunction, ax: "Axes | None", confidence_level: float | None
+) -> "Axes":
+    (shown,) = function.to_maps()
+    ax = find_axes(ax)
+    image = _draw_map(ax, function, shown, _find_largest(function))
+    label = write_lines(function.axis_label)
+    if confidence_level is not None and function.n_bags > 0:
+        _stripe_noise(ax, function, confidence_level)
+        label += f"\n(white stripes: the interval contains {function.average:.2g})"
+    ax.figure.colorbar(image, ax=ax).set_label(label)
+    ax.set_title(_name(function))
+    return ax
 
 
 def _find_largest(function: InteractionFunction) -> float:

@@ -44,7 +44,7 @@ def _errors(fit: Fit) -> None:
         return
     for label in model.classes_.tolist():
         terms = [model.shape_function(j, label) for j in range(model.n_features_in_)]
-        terms += [model.pair_function(*pair, label) for pair in model.pairs_]
+        terms += [model.term_function(pair, label) for pair in model.pairs_]
         for term in terms:
             low, high = term.interval(0.99)
             assert np.isfinite([low, high]).all()

@@ -88,7 +88,7 @@ def _contributions(fit: Fit) -> None:
             assert np.isfinite(shape.weights).all()
             assert np.isfinite(shape.missing_value)
         for pair in getattr(model, "pairs_", ()):
-            assert np.isfinite(model.pair_function(*pair, label).values).all()
+            assert np.isfinite(model.term_function(pair, label).values).all()
     elif fit.learner.name == "rule":
         assert all(np.isfinite(rule.value) for rule in model.rules(label) if hasattr(rule, "value"))
     if len(fit.y) > 300 and fit.learner.is_grown:

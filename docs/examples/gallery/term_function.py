@@ -11,5 +11,5 @@ import properboost as pb
 
 X, y = pb.datasets.load_letter("p2", subset="train", return_X_y=True)
 model = pb.ProperBoostClassifier(interactions=5).fit(X, y)
-pb.plots.plot_pair_function(model, *model.pairs_[0])
+pb.plots.plot_term_function(model, model.pairs_[0])
 plt.show()
