@@ -592,3 +592,9 @@ def test_terms_are_limited_where_no_round_has_a_tree():
     learner = pb.Tree(interaction_cst=1, max_terms=1)
     model = pb.ProperBoostClassifier(weak_learner=learner).fit(X, y)
     np.testing.assert_array_equal(model.predict_proba(X), 0.5)
+
+
+def test_an_integer_of_a_space_is_the_nearest_float():
+    X, y = np.array([[0.0], [1.0], [1.0], [0.0]]), np.array([0, 1, 1, 0])
+    model = pb.ProperBoostClassifierCV(space={"gain": [10**30]}).fit(X, y)
+    hold(model, X, y, only="values of a space are in the best parameters")

@@ -116,8 +116,8 @@ def _is_of(value: Any, choice: Any, entry: Parameter, fields: set[str]) -> bool:
     """Return whether a value matches a choice; nested names set its `fields`."""
     if entry.name == "loss":
         return _without_gain(value) == _without_gain(choice)
-    if entry.component is None:
-        return _is_equal(value, choice)
+    if entry.component is None:  # a large integer becomes the nearest float
+        return _is_equal(value, choice) or _is_equal(value, entry.read(choice))
     part = entry.component(choice)
     if type(part) is not type(value):
         return False
