@@ -151,7 +151,8 @@ def draw_way(rng: np.random.Generator, table: Table, keys: Sequence[str]) -> Fil
         encoding="utf-8" if flaw == "bytes" else encoding,
         packing=one("", "", "", ".gz", ".bz2", ".xz", ".zip"),
         ended=bool(rng.random() < 0.8),
-        trailing=bool(rng.random() < 0.15),
+        # A line that lacks a cell and ends with a separator has all its cells, the last one empty.
+        trailing=bool(rng.random() < 0.15) and flaw not in ("short", "cut"),
         blank=blank,
         blanks=one("", "", "", " ", "  ", "" if sep == "\t" else "\t "),
         missing=one("", "", "NA", "null", "?"),
