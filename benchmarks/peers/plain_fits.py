@@ -81,8 +81,9 @@ PEERS: dict[str, Callable[[int], Any]] = {
     "HGB": _hist_gradient_boosting,
 }
 CANDIDATES: dict[str, Callable[[int], Any]] = {
-    "tables": _ours(),
-    "tables, 10 pairs": _ours(interactions=10),
+    "auto": _ours(weak_learner="auto"),
+    "tables": _ours(weak_learner="table"),
+    "tables, 10 pairs": _ours(weak_learner="table", interactions=10),
     "trees, 100 rounds": _ours(weak_learner="tree", n_estimators=100),
     "trees": _ours(weak_learner="tree"),
     "trees, lines": _ours(weak_learner=Tree(linear_leaves=True)),

@@ -191,6 +191,8 @@ def list_cases():
             model = P(weak_learner=levels.replace(linear_leaves=True), **small)
             add(f"lines of levels, {response}", model, SMALL)
             add(f"lines, {response}, large", P(weak_learner=lines, **large), LARGE, LARGE_WEIGHT)
+    for name, data in (("numbers", SMALL), ("classes", CLASSES)):
+        add(f"auto, {name}", P(weak_learner="auto", **small), data)
     screens = {"screening": 60, "n_estimators": 6}
     for name, learner in (("table", {}), ("stump", {"weak_learner": "stump"})):
         for response in ("real", "newton", "exact"):

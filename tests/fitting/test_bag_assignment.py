@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import properboost as pb
 from properboost.data.labels import read_rows
-from properboost.fitting.bag_assignment import deal, design_for
+from properboost.fitting.bag_assignment import deal, deal_to_bags, design_for
 from properboost.models.bag_design import LEVELS, design
 
 
@@ -23,7 +23,7 @@ def rows_of(y, weight=None):
 def test_every_class_is_dealt_evenly(counts, n_bags, seed):
     bags = design(n_bags)
     y = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts))
-    part = deal(rows_of(y), bags, seed)
+    part = deal(rows_of(y), bags.n_parts, seed)
     for k, count in enumerate(counts):
         sizes = np.bincount(part[y == k], minlength=bags.n_parts)
         assert sizes.max() - sizes.min() <= 1
@@ -35,10 +35,10 @@ def test_every_class_is_dealt_evenly(counts, n_bags, seed):
 def test_parts_go_by_row_number_class_and_seed_alone():
     y = np.random.default_rng(0).integers(0, 2, 1000)
     bags = design(16)
-    part = deal(rows_of(y), bags, 7)
-    assert (deal(rows_of(np.array(["no", "yes"])[y]), bags, 7) == part).all()
-    assert (deal(rows_of(y, np.linspace(0.5, 2.0, 1000)), bags, 7) == part).all()
-    assert (deal(rows_of(y), bags, 8) != part).mean() > 0.9
+    part = deal(rows_of(y), bags.n_parts, 7)
+    assert (deal(rows_of(np.array(["no", "yes"])[y]), bags.n_parts, 7) == part).all()
+    assert (deal(rows_of(y, np.linspace(0.5, 2.0, 1000)), bags.n_parts, 7) == part).all()
+    assert (deal(rows_of(y), bags.n_parts, 8) != part).mean() > 0.9
     # Neighbours are spread: one in 20 pairs of a class's neighbours shares a part.
     assert 0.02 < np.mean(part[y == 0][1:] == part[y == 0][:-1]) < 0.09
 
@@ -56,7 +56,7 @@ def test_rows_of_weight_0_do_not_count():
     y = np.repeat([0, 1], 500)
     weight = np.ones(1000)
     weight[400:900] = 0.0
-    part = deal(rows_of(y, weight), design(16), 0)
+    part = deal(rows_of(y, weight), design(16).n_parts, 0)
     for k in (0, 1):
         sizes = np.bincount(part[(y == k) & (weight > 0.0)], minlength=20)
         assert sizes.max() - sizes.min() <= 1
@@ -67,19 +67,21 @@ def test_a_group_is_in_one_part(seed, n_bags):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, 400)
     groups = rng.integers(0, 120, 400)
-    part = deal(rows_of(y), design(n_bags), seed, groups)
+    part = deal(rows_of(y), design(n_bags).n_parts, seed, groups)
     for group in np.unique(groups):
         assert len(np.unique(part[groups == group])) == 1
     # The names of the groups decide, not the places of their rows.
     order = rng.permutation(400)
-    assert (deal(rows_of(y[order]), design(n_bags), seed, groups[order]) == part[order]).all()
+    assert (
+        deal(rows_of(y[order]), design(n_bags).n_parts, seed, groups[order]) == part[order]
+    ).all()
 
 
 def test_groups_are_stratified_by_the_class_of_most_weight():
     groups = np.repeat(np.arange(200), 3)
     y = np.repeat(np.arange(200) % 5 == 0, 3).astype(int)
     y[::3] = 1 - y[::3]  # one of three rows is of the other class
-    part = deal(rows_of(y), design(16), 1, groups)[::3]
+    part = deal(rows_of(y), design(16).n_parts, 1, groups)[::3]
     positive = np.arange(200) % 5 == 0
     for of_class in (positive, ~positive):
         sizes = np.bincount(part[of_class], minlength=20)
@@ -91,9 +93,9 @@ def test_a_bag_without_a_class_is_refused(few, n_bags, seed):
     y = np.repeat([0, 1], [50, few])
     if few == 1:
         with pytest.raises(ValueError, match=r"outer_bags must be 0 where a class is in few rows"):
-            deal(rows_of(y), design(n_bags), seed)
+            deal_to_bags(rows_of(y), design(n_bags), seed)
     else:
-        part = deal(rows_of(y), design(n_bags), seed)
+        part = deal(rows_of(y), design(n_bags).n_parts, seed)
         assert design(n_bags).in_bag[:, part[y == 1]].any(axis=1).all()
 
 
@@ -101,4 +103,4 @@ def test_a_class_in_one_group_is_refused():
     y = np.repeat([0, 1], [300, 30])
     groups = np.concatenate([np.arange(300) // 3, np.full(30, 200)])
     with pytest.raises(ValueError, match=r"where a class is in few groups, as 1 is"):
-        deal(rows_of(y), design(16), 0, groups)
+        deal_to_bags(rows_of(y), design(16), 0, groups)

@@ -29,7 +29,7 @@ from helpers.small_problem import fit
         ({"learning_rate": -1.0}, "learning_rate must be above 0"),
         (
             {"weak_learner": "forest"},
-            "must be one of 'table', 'stump', 'tree', 'rule', or an object of these; got",
+            "must be one of 'table', 'stump', 'tree', 'rule', 'auto', or an object of these; got",
         ),
         ({"weak_learner": None}, "weak_learner must be one of .*; got None"),
         (

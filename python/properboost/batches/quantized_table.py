@@ -353,6 +353,11 @@ class QuantizedTable(CodedTable, RowSource):
         """How the features are cut."""
         return self._rows.binning
 
+    @property
+    def can_have_lines(self) -> bool:
+        """Whether the bins have means."""
+        return self._rows.binning.has_means
+
     def find_binning(self, options: BinningOptions, rows: Rows) -> Binning:
         """Return the bins, and refuse options that would give others."""
         return self._find_binning(options, rows, means=False)

@@ -9,7 +9,7 @@ from properboost.dask.partitions import is_collection, list_partitions
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.properboost_parameters import check_parameters
 from properboost.parameters.declare import estimator, read_parameter
-from properboost.parameters.learners import Learner
+from properboost.parameters.learners import Learner, LearnerChoice
 from properboost.parameters.rows import read_binning
 from properboost.parameters.stages import EarlyStopping
 
@@ -116,7 +116,12 @@ class DaskProperBoostClassifier(OnDask, ProperBoostClassifier):
             raise ValueError(
                 f"early_stopping={self.early_stopping!r} needs X_val and y_val with Dask"
             )
-        learner: Learner = read_parameter(self, "weak_learner")
+        learner: Learner | LearnerChoice = read_parameter(self, "weak_learner")
+        if isinstance(learner, LearnerChoice):
+            raise ValueError(
+                "weak_learner must not be 'auto' with Dask: name one, as that which a fit to a "
+                "sample of the rows has as weak_learner_"
+            )
         options = read_binning(self, learner.rows_per_bin)
         with self._read(X, y, sample_weight, options, learner.needs_means) as table:
             if is_collection(X_val):

@@ -48,6 +48,11 @@ class TableSource(RowSource):
         self.table = table
         self.source, self.n_rows, self.names = table.source, table.n_rows, table.names
 
+    @property
+    def can_have_lines(self) -> bool:
+        """Whether the table is not a sparse matrix, whose codes are sparse, too."""
+        return self.table.entries is None
+
     def find_binning(self, options: BinningOptions, rows: Rows) -> Binning:
         """Return the bins of the features by these options."""
         categorical, from_dtype = find_categorical(options.categorical_features, self.table)

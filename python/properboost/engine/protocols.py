@@ -286,6 +286,11 @@ class RowSource(ABC):
     names: Sequence[str] | None
     """The names of the features, if they have any."""
 
+    @property
+    def can_have_lines(self) -> bool:
+        """Whether leaves may have lines, which need the means of bins and no sparse codes."""
+        return True
+
     @abstractmethod
     def find_binning(self, options: BinningOptions, rows: Rows) -> Binning:
         """Return the bins of the features by these options."""

@@ -78,11 +78,15 @@ class LabelledRows:
         self, rows: Rows, learner: Learner, n_bags: int, random_state: Any
     ) -> tuple[SortedRows, BagPlan | None]:
         """Return the rows in the engine's order, and their bags if there are any."""
-        groups = read_groups(self.groups, len(rows.of_table.codes))
+        groups = self.read_groups(rows)
         if n_bags == 0:
             return rows.sort(), None
         design = design_for(learner, n_bags)
         return deal_to_bags(rows, design, checks.seed(random_state), groups)
+
+    def read_groups(self, rows: Rows) -> NDArray[Any] | None:
+        """Return the groups of the rows of the table, if there are any."""
+        return read_groups(self.groups, len(rows.of_table.codes))
 
     @property
     def strata(self) -> Any:

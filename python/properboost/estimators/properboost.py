@@ -14,15 +14,20 @@ from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.callbacks import CallbackSupportMixin, Calls, with_callbacks
 from properboost.estimators.editing import EditingMixin
 from properboost.estimators.labelled_rows import LabelledRows
+from properboost.estimators.learner_choice import (
+    choose_learner,
+    find_learner,
+    needs_choice,
+    with_learner,
+)
 from properboost.estimators.properboost_parameters import (
     BoosterParameters,
     check_parameters,
-    find_loss,
-    make_link,
+    plan_rows,
 )
 from properboost.estimators.warm_start import check_warm_start, read_earlier_fit
 from properboost.fitting.assemble import assemble, check_size, warn_of_costly_certainty
-from properboost.fitting.plan import FitPlan, count_estimators, plan_fit
+from properboost.fitting.plan import FitPlan, count_estimators
 from properboost.fitting.run import Run
 from properboost.fitting.scaling import find_scaling
 from properboost.fitting.stages import FittedStages
@@ -35,6 +40,7 @@ from properboost.models.fitted_model import FittedModel
 from properboost.models.tree_ensemble import TreeEnsemble
 from properboost.parameters.declare import ComponentSupport, estimator, read_parameter
 from properboost.parameters.elsewhere import advise_callers
+from properboost.parameters.learners import Learner
 from properboost.parameters.rows import VerboseParameters, read_binning
 
 __all__ = ["ProperBoostClassifier"]
@@ -130,6 +136,12 @@ class ProperBoostClassifier(
     (569, 2)
     """
 
+    @property
+    def weak_learner_(self) -> Learner:
+        """The weak learner, which the fit chose where it is "auto"."""
+        self._check_fitted()
+        return find_learner(self, self.ensemble_)
+
     @advise_callers
     @with_callbacks
     def fit(
@@ -184,7 +196,8 @@ class ProperBoostClassifier(
         calls = Calls.open(self, count_estimators(self))
         with self._restored_on_failure():
             if goes_on:
-                loss = check_warm_start(self, loss, begins_with_scores=init_score is not None)
+                earlier = with_learner(self, self.weak_learner_)
+                loss = check_warm_start(earlier, loss, begins_with_scores=init_score is not None)
             source, labels, weight = open_training(self, X, y, sample_weight, reset=not goes_on)
             data = LabelledRows(X, labels, weight, init_score, groups)
             stopping = read_parameter(self, "early_stopping")
@@ -214,14 +227,21 @@ class ProperBoostClassifier(
         order, bags = data.sort(rows, learner, n_bags, self.random_state)
         options = read_binning(self, learner.rows_per_bin)
         binning, earlier = read_earlier_fit(self, source, options, rows) if goes_on else (None, [])
-        training = source.encode(
-            options, rows, order, with_means=learner.needs_means, binning=binning
+        with_means = learner.needs_means and source.can_have_lines
+        training = source.encode(options, rows, order, with_means=with_means, binning=binning)
+        model = self
+        if needs_choice(self):
+            learner = (
+                self.weak_learner_
+                if goes_on
+                else choose_learner(self, loss, source, data, rows, training, _fit_quietly)
+            )
+            model = with_learner(self, learner)
+            training = training if learner.needs_means else training.without_means()
+        base = data.read_init_score(source.n_rows, len(training.classes), order.order)
+        plan = plan_rows(
+            model, loss, training, keeps_gain=goes_on, bags=bags, base=base, earlier=earlier
         )
-        n_classes = len(training.classes)
-        loss = find_loss(self, loss, training.class_weights, keeps_gain=goes_on)
-        link = make_link(self, loss, n_classes, training.n_threads)
-        base = data.read_init_score(source.n_rows, n_classes, order.order)
-        plan = plan_fit(self, link, n_classes, bags=bags, base=base, earlier=earlier)
         return plan, training
 
     def _read_validation(
@@ -252,6 +272,12 @@ class ProperBoostClassifier(
             raise ValueError(  # the held-out rows have all rows of positive weight of a class
                 f"early_stopping cannot score the rows it holds out: {error}. Pass X_val and y_val"
             ) from error
+
+
+def _fit_quietly(plan: FitPlan, rows: TrainingRows) -> Ensemble:
+    """Return the ensemble of a plan, without progress and callbacks."""
+    scaling = find_scaling(plan, rows)
+    return assemble(plan, scaling, Run(plan, scaling, rows).finish(), rows)
 
 
 def run_plan(

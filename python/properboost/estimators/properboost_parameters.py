@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.engine.options import check_loss_of_step, find_coupling
+from properboost.engine.protocols import TrainingRows
+from properboost.fitting.plan import FitPlan, plan_fit
 from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import Link
 from properboost.losses.registry import get_loss
@@ -29,7 +31,7 @@ from properboost.parameters.learners import Grown, Table, Tree
 from properboost.parameters.rows import BinningParameters, SizeParameters
 from properboost.parameters.stages import Bags, Calibration, Interactions, StageParameters
 
-__all__ = ["BoosterParameters", "check_parameters", "find_loss", "make_link"]
+__all__ = ["BoosterParameters", "check_parameters", "find_loss", "make_link", "plan_rows"]
 
 
 @parameters
@@ -196,6 +198,16 @@ def make_link(model: Any, loss: MarginLoss, n_classes: int, n_threads: int) -> L
     if calibration.temperature is not None and coupling != "one_vs_rest":
         _refuse_temperature(model, calibration)
     return Link(loss, coupling, n_threads, calibration.temperature)
+
+
+def plan_rows(
+    model: Any, loss: MarginLoss, rows: TrainingRows, *, keeps_gain: bool = False, **more: Any
+) -> FitPlan:
+    """Return the plan of a fit to training rows; `plan_fit` takes `more`."""
+    n_classes = len(rows.classes)
+    loss = find_loss(model, loss, rows.class_weights, keeps_gain=keeps_gain)
+    link = make_link(model, loss, n_classes, rows.n_threads)
+    return plan_fit(model, link, n_classes, **more)
 
 
 def _refuse_temperature(model: Any, calibration: Calibration) -> NoReturn:

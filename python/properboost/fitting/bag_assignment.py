@@ -16,18 +16,13 @@ _STRIDE, _FACTORS = 0x9E3779B97F4A7C15, ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049
 
 
 def deal(
-    rows: Rows, bags: BagDesign, seed: int, groups: NDArray[Any] | None = None
+    rows: Rows, n_parts: int, seed: int, groups: NDArray[Any] | None = None
 ) -> NDArray[np.uint8]:
     """Return the part of each row; rows are dealt in turn, class by class, ordered by a hash.
 
     The hash is of the row number.  Rows of one of the `groups` are dealt together, as one row of
     the class with most of their weight, and the hash is of the place of the group's name.  The
     labels of a row of the table are a group, too.  `groups` has an entry per row of the table.
-
-    Raises
-    ------
-    ValueError
-        If a bag would have no row of a class, as one of a single row or group.
     """
     n_classes = len(rows.classes)
     codes, group_of_row = rows.codes.astype(np.intp), None
@@ -46,17 +41,8 @@ def deal(
     )  # the rows of a small class share a quadruple
     part = np.empty(len(codes), dtype=np.uint8)
     place = np.arange(len(codes)) + np.repeat(begins - np.cumsum(counts) + counts, counts)
-    part[order] = place % bags.n_parts
-    part = part if group_of_row is None else part[group_of_row]
-    for k, label in enumerate(rows.classes.tolist()):
-        parts_of_class = np.bincount(part[rows.codes == k], minlength=bags.n_parts) > 0
-        if not bags.in_bag[:, parts_of_class].any(axis=1).all():
-            unit = "rows" if group_of_row is None else "groups"
-            raise ValueError(
-                f"outer_bags must be 0 where a class is in few {unit}, as {label!r} is: a bag "
-                f"would have none of them"
-            )
-    return part
+    part[order] = place % n_parts
+    return part if group_of_row is None else part[group_of_row]
 
 
 def design_for(learner: Learner, n_bags: int) -> BagDesign:
@@ -76,9 +62,18 @@ def deal_to_bags(
     Raises
     ------
     ValueError
-        As `deal`.
+        If a bag would have no row of a class, as one of a single row or group.
     """
-    order = rows.sort(deal(rows, bags, seed, groups), bags.n_parts)
+    part = deal(rows, bags.n_parts, seed, groups)
+    for k, label in enumerate(rows.classes.tolist()):
+        parts_of_class = np.bincount(part[rows.codes == k], minlength=bags.n_parts) > 0
+        if not bags.in_bag[:, parts_of_class].any(axis=1).all():
+            unit = "rows" if groups is None and rows.row_of is None else "groups"
+            raise ValueError(
+                f"outer_bags must be 0 where a class is in few {unit}, as {label!r} is: a bag "
+                f"would have none of them"
+            )
+    order = rows.sort(part, bags.n_parts)
     return order, BagPlan(bags, bags.in_bag[:, order.part_of])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from properboost.parameters.kinds import (
     Selection,
     Step,
 )
-from properboost.parameters.learners import Learner, make_learner
+from properboost.parameters.learners import Learner, make_learner_or_choice
 
 __all__ = [
     "BoostingOptions",
@@ -58,13 +58,13 @@ def check_directions(name: str, value: Any) -> object:
 class LearnerParameters:
     """The weak learner of a round, and its shrinkage."""
 
-    weak_learner: LearnerName | Learner = parameter(
+    weak_learner: LearnerName | Literal["auto"] | Learner = parameter(
         default="table",
-        component=make_learner,
-        kind='{"table", "stump", "tree", "rule"} or object',
+        component=make_learner_or_choice,
+        kind='{"table", "stump", "tree", "rule", "auto"} or object',
         doc="""
         The part that a round adds, by its name or as `Table`, `Stump`, `Tree` or `Rule` with its
-        fields.
+        fields.  "auto" compares tables with trees of three features on rows held out.
         """,
         option="the weak learner",
     )

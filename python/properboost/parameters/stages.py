@@ -334,7 +334,7 @@ class StageParameters:
         fields.  Trees and rules combine features by themselves.
         """,
         option="pairs of features that get look-up tables, after those of single features",
-        only_with={"weak_learner": ("table", "stump"), "step": NOT_SOLVED},
+        only_with={"weak_learner": ("table", "stump", "auto"), "step": NOT_SOLVED},
         why={
             "weak_learner": "trees and rules combine features by themselves",
             "step": "pairs are boosted after all features, and so not solved for with them",

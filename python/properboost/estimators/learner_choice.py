@@ -1,0 +1,180 @@
+"""The choice of "auto": look-up tables or trees of few features, by rows held out."""
+
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.data.labels import Rows
+from properboost.engine.protocols import RowSource, TrainingRows
+from properboost.estimators.labelled_rows import LabelledRows
+from properboost.estimators.properboost_parameters import check_parameters, plan_rows
+from properboost.fitting.bag_assignment import deal
+from properboost.fitting.plan import FitPlan
+from properboost.losses.builtin import MarginLoss
+from properboost.losses.probabilities import log_losses
+from properboost.models.ensemble import Ensemble
+from properboost.models.tree_ensemble import TreeEnsemble
+from properboost.parameters.declare import read_parameter
+from properboost.parameters.learners import CHOICE, Learner, LearnerChoice
+
+__all__ = ["choose_learner", "find_learner", "needs_choice", "with_learner"]
+
+Array = NDArray[np.float64]
+
+Fit: TypeAlias = Callable[[FitPlan, TrainingRows], Ensemble]
+"""A function that fits an ensemble by a plan."""
+
+FOLDS = 3
+
+LEAST_AHEAD, CLEAR = 1.0, 3.0
+"""The standard errors by which the tree must be ahead, and those that end the comparison."""
+
+MOST_ROWS = 10_000
+"""The most rows that are compared, where classes are not rare: more hardly change the choice."""
+
+LEAST_OF_CLASS = 5
+"""Rows of the rarest class in each fold of such a sample."""
+
+
+def needs_choice(model: Any) -> bool:
+    """Whether a fit chooses the weak learner."""
+    return isinstance(read_parameter(model, "weak_learner"), LearnerChoice)
+
+
+def with_learner(model: Any, learner: Learner) -> Any:
+    """Return a shallow copy of a model with this weak learner."""
+    chosen = copy.copy(model)
+    chosen.weak_learner = learner
+    return chosen
+
+
+def find_learner(model: Any, ensemble: Ensemble) -> Learner:
+    """Return the weak learner of a fitted model, which its ensemble shows where it was chosen."""
+    if not needs_choice(model):
+        learner: Learner = read_parameter(model, "weak_learner")
+        return learner
+    return CHOICE.tree if isinstance(ensemble, TreeEnsemble) else CHOICE.table
+
+
+def choose_learner(
+    model: Any,
+    loss: MarginLoss,
+    source: RowSource,
+    data: LabelledRows,
+    rows: Rows,
+    training: TrainingRows,
+    fit: Fit,
+) -> Learner:
+    """Return the weak learner of "auto".
+
+    It is the table with parameters that the tree lacks, and with too few rows.  Elsewhere it is the
+    tree, if its log loss on the rows that three folds hold out is less by a standard error: noise
+    decides which of the two is ahead, and the table is simpler.  A clear difference on the first
+    folds saves the others.
+    """
+    if not (source.can_have_lines and _takes(model, CHOICE.tree)):
+        return CHOICE.table
+    folds = _Folds.deal(data, rows, training)
+    if folds is None:
+        return CHOICE.table
+    differences, weights = np.empty(0), np.empty(0)
+    errors_ahead = 0.0
+    for learns, held_out in folds.split():
+        of_tree, of_table = (
+            folds.score(with_learner(model, learner), loss, fit, learns, held_out)
+            for learner in (CHOICE.tree, CHOICE.table)
+        )
+        differences = np.concatenate([differences, of_table - of_tree])
+        weights = np.concatenate([weights, folds.weigh(held_out)])
+        errors_ahead = _count_errors(differences, weights)
+        if abs(errors_ahead) > CLEAR:
+            break
+    return CHOICE.tree if errors_ahead > LEAST_AHEAD else CHOICE.table
+
+
+def _takes(model: Any, learner: Learner) -> bool:
+    """Whether the model's other parameters allow a weak learner."""
+    try:
+        check_parameters(with_learner(model, learner))
+    except ValueError:
+        return False
+    return True
+
+
+def _count_errors(values: Array, weights: Array) -> float:
+    """Return the weighted mean of values, in its standard errors."""
+    shares = weights / weights.sum()
+    mean = shares @ values
+    error = np.sqrt(shares**2 @ (values - mean) ** 2)
+    return float(mean / error) if error > 0.0 else 0.0
+
+
+def _hasten(plan: FitPlan) -> FitPlan:
+    """Return the plan of half the trees at twice the rate, which predict nearly as well."""
+    options = plan.options
+    if not options.weak_learner.is_grown:
+        return plan
+    rate = options.find_rate(plan.link.loss.rate_factor)
+    return replace(
+        plan,
+        options=options.replace(learning_rate=min(2.0 * rate, 1.0)),
+        n_estimators=-(-plan.of_features().limits[0] // 2),
+    )
+
+
+class _Folds:
+    """The rows of three folds, by the segments of an order by class and fold."""
+
+    def __init__(self, data: LabelledRows, rows: Rows, training: TrainingRows, part: Any) -> None:
+        order = rows.sort(part, int(part.max()) + 1)
+        n_rows = len(rows.of_table.codes)
+        self.rows = training.reorder(order)
+        self.base = data.read_init_score(n_rows, len(rows.classes), order.order)
+        self._fold_of = order.part_of
+
+    @classmethod
+    def deal(cls, data: LabelledRows, rows: Rows, training: TrainingRows) -> "_Folds | None":
+        """Deal rows to folds and a rest; None if rows are too few, or too few of a class."""
+        counts, n_rows = training.rows_of_class, training.n_rows
+        sampled = -(-FOLDS * n_rows // MOST_ROWS)
+        n_parts = int(max(FOLDS, min(sampled, counts.min() // LEAST_OF_CLASS, 255)))
+        if n_rows > 10 * MOST_ROWS and n_parts == FOLDS:
+            return None  # a class is so rare that no sample has its rows
+        part = deal(rows, n_parts, training.seed, data.read_groups(rows))
+        folds = cls(data, rows, training, part)
+        return folds if np.sum(folds._fold_of < FOLDS) == FOLDS * len(rows.classes) else None
+
+    def split(self) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+        """Yield the segments that a fold learns from, and those that it holds out."""
+        for k in range(FOLDS):
+            yield (self._fold_of != k) & (self._fold_of < FOLDS), self._fold_of == k
+
+    def score(
+        self,
+        model: Any,
+        loss: MarginLoss,
+        fit: Fit,
+        learns: NDArray[np.bool_],
+        held_out: NDArray[np.bool_],
+    ) -> Array:
+        """Fit a model to the rows of segments; return the log loss of each row of others."""
+        rows, tested = self.rows.of_segments(learns), self.rows.of_segments(held_out)
+        plan = _hasten(plan_rows(model, loss, rows, base=self._take_base(learns)))
+        raw, base = tested.add_up(fit(plan, rows)), self._take_base(held_out)
+        raw = raw if base is None else raw + base
+        as_predicted = raw[:, 0] if raw.shape[1] == 1 else raw
+        return log_losses(plan.link.probabilities(as_predicted), tested.class_of_row)
+
+    def weigh(self, segments: NDArray[np.bool_]) -> Array:
+        """Return the weights of the rows of segments."""
+        rows = self.rows.of_segments(segments)
+        return np.ones(rows.n_rows) if rows.weight is None else rows.weight
+
+    def _take_base(self, segments: NDArray[np.bool_]) -> Array | None:
+        if self.base is None:
+            return None
+        return self.base[np.repeat(segments, np.diff(self.rows.segments))]

@@ -1,0 +1,191 @@
+"""Test the choice of `weak_learner="auto"`: tables, or trees of few features."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_iris
+
+import properboost as pb
+from properboost.estimators import learner_choice
+from properboost.fitting.bag_assignment import deal
+from properboost.parameters.learners import CHOICE
+
+TABLE, TREE = CHOICE.table, CHOICE.tree
+
+
+def draw_products(n, seed=0):
+    """Return rows whose label depends on a product, which no sum of tables can express."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    return X, X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=n) > 0.0
+
+
+def draw_steps(n, seed=0):
+    """Return rows whose label depends on steps of each feature, and on noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    return X, (X > 0.0).sum(axis=1) - 2.0 + 0.5 * rng.logistic(size=n) > 0.0
+
+
+def fit(*rows, learner="auto", **arguments):
+    parameters = {"n_estimators": 40} | arguments.pop("parameters", {})
+    return pb.ProperBoostClassifier(weak_learner=learner, **parameters).fit(*rows, **arguments)
+
+
+@pytest.mark.parametrize(("draw", "learner"), [(draw_products, TREE), (draw_steps, TABLE)])
+def test_the_model_is_that_of_the_named_learner(draw, learner):
+    X, y = draw(600)
+    model, named = fit(X, y), fit(X, y, learner=learner)
+    assert model.weak_learner_ == named.weak_learner_ == learner
+    np.testing.assert_array_equal(model.decision_function(X), named.decision_function(X))
+    assert len(model.terms_) > 0
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"interactions": 2},
+        {"selection": "cyclic"},
+        {"monotonic_cst": [1, 0, 0, 0]},
+        {"step": "totally_corrective"},
+        {"response": "sign"},
+        {"outer_bags": pb.Bags(4, tables=False)},
+    ],
+)
+def test_parameters_of_tables_take_the_table(parameters):
+    X, y = draw_products(400)
+    assert fit(X, y, parameters=parameters).weak_learner_ == TABLE
+
+
+def test_the_table_is_for_few_rows_of_a_class():
+    X, y = draw_products(400)
+    y = np.where(y, 1, 0)
+    y[:2] = 2
+    assert fit(X, y).weak_learner_ == TABLE
+    assert fit(np.eye(2), [0, 1]).weak_learner_ == TABLE
+
+
+def test_the_errors_are_those_of_a_weighted_mean():
+    values, weights = np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 1.0])
+    mean = 2.25
+    error = np.sqrt(1 * 1.25**2 + 4 * 0.25**2 + 1 * 1.75**2) / 4
+    assert learner_choice._count_errors(values, weights) == pytest.approx(mean / error)
+    assert learner_choice._count_errors(np.zeros(3), weights) == 0.0
+
+
+@pytest.mark.parametrize("ahead", [0.5, 1.5])
+def test_the_tree_must_be_ahead_by_an_error(ahead, monkeypatch):
+    X, y = draw_products(300)
+    monkeypatch.setattr(learner_choice, "_count_errors", lambda *_: ahead)
+    assert fit(X, y).weak_learner_ == (TREE if ahead > 1.0 else TABLE)
+
+
+@pytest.mark.parametrize("errors", [-9.0, 9.0])
+def test_a_clear_fold_saves_the_others(errors, monkeypatch):
+    X, y = draw_products(300)
+    seen = []
+    monkeypatch.setattr(
+        learner_choice, "_count_errors", lambda values, _: seen.append(len(values)) or errors
+    )
+    fit(X, y)
+    assert seen == [100]
+
+
+def test_large_tables_are_compared_by_a_sample(monkeypatch):
+    monkeypatch.setattr(learner_choice, "MOST_ROWS", 300)
+    X, y = draw_products(2000)
+    sizes, count = [], learner_choice._count_errors
+    monkeypatch.setattr(
+        learner_choice,
+        "_count_errors",
+        lambda values, weights: sizes.append(len(values)) or count(values, weights),
+    )
+    model = fit(X, y)
+    assert model.weak_learner_ == TREE
+    assert max(sizes) <= 301
+    y[y] = np.arange(y.sum()) < 10  # so rare that no sample has rows of it
+    assert fit(X, y).weak_learner_ == TABLE
+
+
+@pytest.mark.parametrize("share", ["weights", "groups", "init_score"])
+def test_folds_have_weights_groups_and_initial_scores(share):
+    X, y = draw_products(600)
+    more = {
+        "weights": {"sample_weight": np.linspace(0.5, 2.0, 600)},
+        "groups": {"groups": np.arange(600) // 3},
+        "init_score": {"init_score": X[:, 2]},
+    }[share]
+    model = fit(X, y, **more)
+    named = fit(X, y, learner=TREE, **more)
+    assert model.weak_learner_ == TREE
+    scores = {"init_score": X[:, 2]} if share == "init_score" else {}
+    np.testing.assert_array_equal(
+        model.decision_function(X, **scores), named.decision_function(X, **scores)
+    )
+
+
+def test_groups_lie_in_one_fold(monkeypatch):
+    X, y = draw_products(300)
+    groups, folds = np.arange(300) // 5, []
+    monkeypatch.setattr(
+        learner_choice, "deal", lambda *given: folds.append(deal(*given)) or folds[-1]
+    )
+    fit(X, y, groups=groups)
+    assert all(len({*folds[0][groups == g].tolist()}) == 1 for g in range(60))
+
+
+@pytest.mark.parametrize("multiclass", ["softmax", "one_vs_rest"])
+def test_several_classes(multiclass):
+    X, y = load_iris(return_X_y=True)
+    model = fit(X, y, parameters={"multiclass": multiclass})
+    named = fit(X, y, learner=model.weak_learner_, parameters={"multiclass": multiclass})
+    np.testing.assert_array_equal(model.predict_proba(X), named.predict_proba(X))
+
+
+def test_sparse_matrices_have_tables():
+    X, y = draw_products(400)
+    assert fit(sparse.csr_array(X), y).weak_learner_ == TABLE
+
+
+def test_quantized_tables_choose_with_means_of_bins():
+    X, y = draw_products(600)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = fit(frame, y)
+    with_means, without = (
+        pb.QuantizedTable.from_batches([frame.assign(y=y)], label="y", bin_means=means)
+        for means in (True, False)
+    )
+    np.testing.assert_array_equal(
+        fit(with_means).decision_function(frame), model.decision_function(frame)
+    )
+    assert fit(without).weak_learner_ == TABLE
+
+
+def test_a_warm_start_keeps_the_choice(monkeypatch):
+    X, y = draw_products(600)
+    model = fit(X, y, parameters={"warm_start": True})
+    monkeypatch.setattr(learner_choice, "deal", lambda *_: pytest.fail("it is chosen again"))
+    model.set_params(n_estimators=60).fit(X, y)
+    assert model.weak_learner_ == TREE
+    assert model.n_iter_ == 60
+
+
+def test_files_keep_the_choice(tmp_path):
+    X, y = draw_products(600)
+    model = fit(X, y)
+    model.save_model(tmp_path / "model.json")
+    loaded = pb.load_model(tmp_path / "model.json")
+    assert loaded.weak_learner == "auto"
+    assert loaded.weak_learner_ == TREE
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def test_it_is_refused_by_name_where_others_choose():
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.raises(ValueError, match=r"must be one of 'table', .* got 'auto'"):
+        pb.ProperBoostClassifierCV({"weak_learner": "auto"}).fit(X, y)
+    with pytest.raises(ValueError, match=r"must be 'table' or .* for ordered"):
+        pb.OrderedClassifier(pb.ProperBoostClassifier(weak_learner="auto")).fit(X, y)
+    with pytest.raises(ValueError, match="'auto', which has no max_depth"):
+        pb.ProperBoostClassifier(weak_learner="auto").set_params(weak_learner__max_depth=2)
