@@ -2,6 +2,7 @@
 
 import argparse
 import datetime
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,6 +59,7 @@ examples:
   properboost report model.json test.csv --target diagnosis --output page.html
   properboost report model.json test.csv --train train.csv
   properboost report model.json test.csv --class-name 1=ill --class-name 0=well
+  properboost report model.json test.csv --cost 1=20 --cost 0=1
   properboost report model.json new.parquet --class B --max-features 40
 """
 
@@ -127,6 +129,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="the meaning of a label, in words for the page; once for each class",
     )
     parser.add_argument(
+        "--cost",
+        metavar="LABEL=COST",
+        action="append",
+        help="the cost of a mistake on a row of this class, to compare decisions by; once for each "
+        "class (default: the costs that the model was saved with, if any)",
+    )
+    parser.add_argument(
         "--feature-descriptions",
         metavar="FILE",
         help=(
@@ -164,20 +173,24 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     if arguments.sample_rows is not None and not comes_in_batches(arguments.file):
         parser.error("--sample-rows is for Parquet files and folders of them")
     check_output(arguments)
-    model = unwrap(load_named(arguments))
+    loaded = load_named(arguments)
+    model = unwrap(loaded)
     reader = reader.remember(model.spelling_)
     known = find_categories(model)
     for column in _list_named(arguments.target, arguments.sample_weight):
         if column in known:
             raise FileError(f"column {column!r} is a feature of the model")
+    costs = _read_costs(arguments.cost or [], model.classes_)
     rows = _read_rows(arguments, reader, model)
     train: dict[str, Any] = {}
     if arguments.train is not None:
         if rows.target is None:
             raise FileError("--train needs --target: there is no column of classes to score by")
         train = _read_training(arguments, reader, model, rows.target)
+    if costs is not None and rows.target is None:
+        raise FileError("--cost needs --target: there is no column of classes to count mistakes by")
     write_report(
-        model,
+        loaded,
         rows.X,
         rows.labels,
         arguments.output,
@@ -192,6 +205,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         class_=_find_class(arguments.class_, model.classes_),
         class_names=_read_class_names(arguments.class_name or [], model.classes_),
         feature_descriptions=_read_descriptions(arguments.feature_descriptions, reader, known),
+        costs=costs,
         confidence_level=arguments.level,
         max_features=arguments.max_features,
         max_pairs=arguments.max_pairs,
@@ -346,13 +360,39 @@ def _read_descriptions(
 
 def _read_class_names(pairs: Sequence[str], classes: NDArray[Any]) -> dict[Any, str]:
     """Return the names of labels, from arguments ``label=text``."""
-    names: dict[Any, str] = {}
+    return _read_pairs("--class-name", "a text", pairs, classes)
+
+
+def _read_costs(pairs: Sequence[str], classes: NDArray[Any]) -> dict[Any, float] | None:
+    """Return the costs of mistakes by label, from arguments ``label=cost``; None of none."""
+    costs = _read_pairs("--cost", "a number", pairs, classes)
+    lacking = [label for label in classes.tolist() if label not in costs]
+    if costs and lacking:
+        raise FileError(f"--cost must be given for each class; it lacks {list_names(lacking)}")
+    return {label: _read_cost(text) for label, text in costs.items()} if costs else None
+
+
+def _read_cost(text: str) -> float:
+    try:
+        cost = float(text)
+    except ValueError:
+        cost = math.nan
+    if not 0.0 <= cost < math.inf:
+        raise FileError(f"--cost: the cost must be a number of at least 0; got {text!r}")
+    return cost
+
+
+def _read_pairs(
+    option: str, what: str, pairs: Sequence[str], classes: NDArray[Any]
+) -> dict[Any, str]:
+    """Return texts by label, from arguments ``label=text``."""
+    texts: dict[Any, str] = {}
     for pair in pairs:
-        text, equals, name = pair.partition("=")
-        if not equals or not name.strip():
-            raise FileError(f"--class-name must be a label, =, and a text; got {pair!r}")
-        label = _find_class(text, classes, "--class-name: the label")
-        if label in names:
-            raise FileError(f"--class-name names {text!r} twice")
-        names[label] = name
-    return names
+        label_text, equals, text = pair.partition("=")
+        if not equals or not text.strip():
+            raise FileError(f"{option} must be a label, =, and {what}; got {pair!r}")
+        label = _find_class(label_text, classes, f"{option}: the label")
+        if label in texts:
+            raise FileError(f"{option} names {label_text!r} twice")
+        texts[label] = text
+    return texts
