@@ -166,8 +166,8 @@ def test_rows_without_a_prediction_are_an_error(capsys, monkeypatch, file):
     frame, *_ = fit(capsys)
     frame.to_parquet("t.parquet")
     frame.to_feather("t.arrow")
-    whole = predict._predict
-    monkeypatch.setattr(predict, "_predict", lambda *arguments: whole(*arguments)[1:])
+    whole = predict._Columns.make
+    monkeypatch.setattr(predict._Columns, "make", lambda *arguments: whole(*arguments)[1:])
     line = fail_after_notes(capsys, "predict", "model.json", file, "--output", "out.csv")
     assert line == f"properboost: error: {file}: 200 rows have 199 predictions"
     assert not Path("out.csv").exists()

@@ -1,6 +1,7 @@
 """The roles of a file's columns for the command line: labels, weights, features."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from properboost.cli.csv_table import (
     first_text,
     is_numeric,
     list_names,
+    name_source,
     require,
 )
 from properboost.cli.row_file import RowFileReader
@@ -27,17 +29,21 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 __all__ = [
+    "LabelledFile",
     "RepeatFilter",
     "UnseenCategories",
     "arrange",
     "check_classes",
     "check_labels",
     "find_categories",
+    "find_label",
     "find_text",
     "keep_counted",
+    "list_text",
     "make_features",
     "note_unseen",
     "read_features",
+    "read_labelled",
     "read_labels",
     "read_weights",
 ]
@@ -177,6 +183,58 @@ class RepeatFilter:
         if message not in self._noted:
             self._noted.add(message)
             self._note(message)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledFile:
+    """Rows of a file with a model's columns, their classes, and their weights if there are any."""
+
+    X: "DataFrame"
+    labels: NDArray[Any]
+    weight: NDArray[np.float64] | None
+
+
+def read_labelled(
+    model: Any, file: str, target: str, reader: RowFileReader, weights: str | None = None
+) -> LabelledFile:
+    """Read the columns that a model needs, and the columns of the classes and of the weights."""
+    known = find_categories(model)
+    named = [target] if weights is None else [target, weights]
+    for name in named:
+        if name in known:
+            raise FileError(f"column {name!r} is a feature of the model")
+    frame = reader.read(
+        file,
+        list_text(known, model.classes_, target),
+        is_needed={*known, *named}.__contains__,
+        labels=target,
+    )
+    try:
+        require(frame, [*known, *named])
+    except FileError as error:  # commands read several files
+        raise FileError(f"{name_source(file)}: {error}") from error
+    spelling = reader.spelling_of(file)
+    frame, weight = read_weights(frame, weights, spelling)
+    X = arrange(frame.drop(columns=named), known, spelling, reader.note)
+    return LabelledFile(X, read_labels(frame[target], of=model.classes_), weight)
+
+
+def find_label(text: str | None, classes: NDArray[Any], option: str) -> Any:
+    """Return the label with this text; None of None."""
+    if text is None:
+        return None
+    for label in classes.tolist():
+        if str(label) == text:
+            return label
+    raise FileError(f"{option} must be one of {list_names(classes.tolist())}; got {text!r}")
+
+
+def list_text(
+    known: Mapping[str, Collection[Any] | None], classes: NDArray[Any], target: str | None
+) -> list[str]:
+    """Return the columns to read as text, with that of the classes if these are text."""
+    labels = [target] if target is not None and classes.dtype.kind in "OU" else []
+    return [*find_text(known), *labels]
 
 
 def find_text(known: Mapping[str, Collection[Any] | None]) -> list[str]:

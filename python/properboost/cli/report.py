@@ -3,7 +3,7 @@
 import argparse
 import datetime
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,10 @@ from properboost.cli.csv_table import FileError, list_names, name_source, requir
 from properboost.cli.file_columns import (
     arrange,
     find_categories,
-    find_text,
+    find_label,
+    list_text,
     note_unseen,
+    read_labelled,
     read_labels,
     read_weights,
 )
@@ -202,7 +204,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         data_source=arguments.data_source,
         date=datetime.date.today().isoformat() if arguments.date is None else arguments.date,
         subgroups=rows.subgroups,
-        class_=_find_class(arguments.class_, model.classes_),
+        class_=find_label(arguments.class_, model.classes_, "--class"),
         class_names=_read_class_names(arguments.class_name or [], model.classes_),
         feature_descriptions=_read_descriptions(arguments.feature_descriptions, reader, known),
         costs=costs,
@@ -253,7 +255,7 @@ def _read_frame(
 ) -> "DataFrame":
     """Read the file, or as many of its rows as are wanted, with at least these columns."""
     known, target = find_categories(model), arguments.target
-    text = _list_text(known, model.classes_, target)
+    text = list_text(known, model.classes_, target)
     if not _wants_sample(arguments, len(known)):
         return reader.read(arguments.file, text, is_needed=needed.__contains__, labels=target)
     parts = ParquetParts.open(arguments.file)
@@ -269,34 +271,12 @@ def _list_named(*columns: str | None) -> list[str]:
     return [column for column in columns if column is not None]
 
 
-def _list_text(
-    known: Mapping[str, Collection[Any] | None], classes: NDArray[Any], target: str | None
-) -> list[str]:
-    """Return the columns to read as text, with that of the classes if these are text."""
-    labels = [target] if target is not None and classes.dtype.kind in "OU" else []
-    return [*find_text(known), *labels]
-
-
 def _read_training(
     arguments: argparse.Namespace, reader: RowFileReader, model: Any, target: str
 ) -> dict[str, Any]:
     """Return the training rows of simpler models, as arguments of `write_report`."""
-    known = find_categories(model)
-    named = _list_named(target, arguments.sample_weight)
-    frame = reader.read(
-        arguments.train,
-        _list_text(known, model.classes_, target),
-        is_needed={*known, *named}.__contains__,
-        labels=target,
-    )
-    require(frame, named)
-    spelling = reader.spelling_of(arguments.train)
-    frame, weight = read_weights(frame, arguments.sample_weight, spelling)
-    return {
-        "X_train": arrange(frame.drop(columns=named), known, spelling, note),
-        "y_train": read_labels(frame[target], of=model.classes_),
-        "sample_weight_train": weight,
-    }
+    rows = read_labelled(model, arguments.train, target, reader, arguments.sample_weight)
+    return {"X_train": rows.X, "y_train": rows.labels, "sample_weight_train": rows.weight}
 
 
 def _wants_sample(arguments: argparse.Namespace, n_features: int) -> bool:
@@ -327,16 +307,6 @@ def _find_target(others: "DataFrame", classes: NDArray[Any]) -> str | None:
     which = f"several columns ({list_names(candidates)}) hold" if candidates else "no column holds"
     note(f"{which} nothing but the classes, so there are no scores; --target names the column")
     return None
-
-
-def _find_class(text: str | None, classes: NDArray[Any], option: str = "--class") -> Any:
-    """Return the label with this text."""
-    if text is None:
-        return None
-    for label in classes.tolist():
-        if str(label) == text:
-            return label
-    raise FileError(f"{option} must be one of {list_names(classes.tolist())}; got {text!r}")
 
 
 def _read_descriptions(
@@ -391,7 +361,7 @@ def _read_pairs(
         label_text, equals, text = pair.partition("=")
         if not equals or not text.strip():
             raise FileError(f"{option} must be a label, =, and {what}; got {pair!r}")
-        label = _find_class(label_text, classes, f"{option}: the label")
+        label = find_label(label_text, classes, f"{option}: the label")
         if label in texts:
             raise FileError(f"{option} names {label_text!r} twice")
         texts[label] = text
