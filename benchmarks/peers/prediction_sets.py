@@ -7,6 +7,9 @@ by the mean of their probabilities, its default, and on small sets by counts, as
 cross way follows a search that chose by the same folds.  Calibration with the training rows of the
 model is there as a warning.
 
+On request, eight bags take the place of folds: each row is scored by the mean of the bags that
+leave it out (jackknife+-after-bootstrap), beside as many folds.
+
 A cell is a set, a way, a score and a level: its coverage is the mean over splits, with the standard
 error of that mean.
 """
@@ -19,15 +22,19 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from benchmarks.lib.cli import make_plain_parser, print_machine
 from benchmarks.lib.sets import SETS, Split
 from properboost import ConformalClassifier, ProperBoostClassifier, ProperBoostClassifierCV
+from properboost.conformal.held_out import HeldOut
+from properboost.models.bag_design import design
 
 NAMES = ("heart_cleveland", "stroke_classification", "ADULT", "hpc_data", "vowel", "satimage")
 LEVELS = (0.8, 0.9, 0.95)
+N_BAGS = 8
 MOST_ROWS = 30_000
 MOST_COUNTS = 3_000
 """The most rows of a set at which MAPIE counts: it compares every row with every test row."""
@@ -75,8 +82,47 @@ def answer(
                 ours(choose(rows, model, folds), cv=folds).fit(rows.X, rows.y), rows.X_test
             ),
         )
+    if "bags" in extras:
+        yield (
+            "cross, 8 folds",
+            lambda: predict(
+                ours(model, cv=StratifiedKFold(N_BAGS)).fit(rows.X, rows.y), rows.X_test
+            ),
+        )
+        yield "out of bag", lambda: predict(calibrate_bags(rows, score, model), rows.X_test)
     if "mapie" in extras:
         yield from answer_by_mapie(rows, score, fitted, (X_new, y_new), model, folds)
+
+
+class Mean:
+    """The mean of models in log-odds, as a model of bags has it under a logistic link."""
+
+    def __init__(self, models: list) -> None:
+        self.models, self.classes_ = models, models[0].classes_
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """Return the probabilities of the classes."""
+        logarithms = [np.log(model.predict_proba(X)) for model in self.models]
+        return softmax(np.mean(logarithms, axis=0), axis=1)
+
+
+def calibrate_bags(rows: Split, score: str, model: ProperBoostClassifier) -> ConformalClassifier:
+    """Return sets by bags that are fitted apart, each to three quarters of the rows."""
+    bags = design(N_BAGS)
+    order = np.random.default_rng(0).permutation(len(rows.y))
+    part = np.empty(len(rows.y), dtype=np.intp)
+    part[order[np.argsort(rows.y[order], kind="stable")]] = np.arange(len(rows.y)) % bags.n_parts
+    fits = [clone(model).fit(rows.X[used], rows.y[used]) for used in bags.in_bag[:, part]]
+    held_out = []
+    for k in np.unique(part):
+        out = np.flatnonzero(part == k)
+        mean = Mean([fit for fit, used in zip(fits, bags.in_bag[:, k], strict=True) if not used])
+        codes = np.searchsorted(mean.classes_, rows.y[out])
+        held_out.append(HeldOut(mean, out, codes, mean.predict_proba(rows.X[out])))
+    sets = ConformalClassifier(conformity_score=score)
+    sets._set_models([part.model for part in held_out])
+    sets._calibrate(held_out, rows.X, None)
+    return sets
 
 
 def choose(
@@ -155,9 +201,10 @@ def main() -> None:
     parser.add_argument("--cross-splits", type=int, default=200)
     parser.add_argument("--mapie-splits", type=int, default=0)
     parser.add_argument("--search-splits", type=int, default=0)
+    parser.add_argument("--bags-splits", type=int, default=0)
     options = parser.parse_args()
     options.extras = {
-        name: getattr(options, f"{name}_splits") for name in ("cross", "mapie", "search")
+        name: getattr(options, f"{name}_splits") for name in ("cross", "mapie", "search", "bags")
     }
     print_machine("mapie", "scikit-learn")
     warnings.simplefilter("ignore")

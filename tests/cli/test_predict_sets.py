@@ -15,14 +15,14 @@ def prepare(frame):
 
 
 @pytest.fixture
-def held():
+def fresh():
     rows = table(150, seed=5)
     write(rows, "held.csv")
     return rows
 
 
 @pytest.mark.parametrize("costs", [None, {"good": 9.0, "bad": 1.0}])
-def test_sets_are_those_of_the_object(capsys, held, costs):
+def test_sets_are_those_of_the_object(capsys, fresh, costs):
     frame, *_ = fit(capsys)
     model = pb.load_model("model.json")
     if costs is not None:
@@ -33,7 +33,7 @@ def test_sets_are_those_of_the_object(capsys, held, costs):
     assert "ignored" in notes
     written, X = columns_of(out), prepare(frame)
     assert [*written] == [*columns_of(plain), "set_bad", "set_good"]
-    sets = pb.ConformalClassifier(model).fit(prepare(held), held["grade"])
+    sets = pb.ConformalClassifier(model).fit(prepare(fresh), fresh["grade"])
     expected = sets.predict_set(X, 0.8)
     for k, label in enumerate(("bad", "good")):
         assert written[f"set_{label}"] == [str(inside) for inside in expected[:, k].tolist()]
@@ -57,17 +57,17 @@ def test_sets_hold_the_class_as_often_as_promised(capsys):
     assert abs(np.mean(covered) - 0.8 - 0.5 / 61) < 0.5 / 61 + 2.0 * error
 
 
-def test_batches_have_the_sets_of_the_whole(capsys, held, monkeypatch):
+def test_batches_have_the_sets_of_the_whole(capsys, fresh, monkeypatch):
     pytest.importorskip("pyarrow")
     frame, *_ = fit(capsys)
     pd.concat([frame] * 3).to_parquet("rows.parquet", row_group_size=100)
-    held.to_parquet("held.parquet")
+    fresh.to_parquet("held.parquet")
     options = ("--set", "0.8", "--calibration", "held.parquet", "--target", "grade")
     run(capsys, "predict", "model.json", "rows.parquet", *options, "--output", "o.parquet")
     written = pd.read_parquet("o.parquet")
     assert len(written) == 600
     sets = pb.ConformalClassifier(pb.load_model("model.json"))
-    expected = sets.fit(prepare(held), held["grade"]).predict_set(prepare(frame), 0.8)
+    expected = sets.fit(prepare(fresh), fresh["grade"]).predict_set(prepare(frame), 0.8)
     np.testing.assert_array_equal(
         written[["set_bad", "set_good"]].to_numpy(), np.concatenate([expected] * 3)
     )

@@ -31,6 +31,7 @@ from properboost.cli.shared_arguments import (
     read_level,
 )
 from properboost.cli.shared_work import check_output, load_named, make_reader
+from properboost.estimators.ordered_predicting import OrderedPredictingMixin
 from properboost.progress import show_progress
 from properboost.whole_file import write_whole
 
@@ -116,7 +117,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     reader = make_reader(arguments, parser, arguments.file, arguments.calibration)
     if arguments.output != "-":
         check_output(arguments)
-    model = load_named(arguments)
+    model = load_named(arguments, ordered=True)
     reader = reader.remember(model.spelling_)
     columns = _Columns.of(arguments, model, reader)
     predictions = _predict_all(
@@ -187,8 +188,10 @@ def _predict_all(
 def _predict(arguments: argparse.Namespace, model: Any, X: "DataFrame") -> dict[str, NDArray[Any]]:
     """Return the columns of predictions, and of contributions if they are wanted."""
     columns: dict[str, NDArray[Any]] = {}
-    if arguments.raw:
-        raw = model.decision_function(X)
+    if arguments.raw and isinstance(model, OrderedPredictingMixin):
+        columns["raw"] = model.estimator_.decision_function(X)
+    elif arguments.raw:
+        raw = _find_method(arguments, model, "decision_function", "raw predictions")(X)
         raw = raw[:, None] if raw.ndim == 1 else raw
         spoken_for = model.classes_[-raw.shape[1] :]
         columns |= {f"raw_{label}": raw[:, k] for k, label in enumerate(spoken_for)}
@@ -216,14 +219,22 @@ def _explain(
 
     They are on the scale of the report, log-odds, unless raw predictions are written.
     """
+    labels = [f"_{label}" for label in model.classes_]
+    classes = [*enumerate(labels)] if len(labels) > 2 else [(1, labels[-1])]
+    if isinstance(model, OrderedPredictingMixin):
+        if not arguments.raw:
+            raise FileError(
+                f"{arguments.model}: ordered classes have contributions to the raw prediction "
+                "alone: add --raw"
+            )
+        model, classes = model.estimator_, [(1, "")]
     ask = _find_method(arguments, model, "contributions", "contributions")
     columns = {}
-    labels = model.classes_.tolist()
-    for label in labels if len(labels) > 2 else labels[1:]:
-        explained = ask(X, label, scale="raw" if arguments.raw else "log_odds")
-        columns[f"baseline_{label}"] = np.full(len(X), explained.baseline)
+    for k, suffix in classes:
+        explained = ask(X, model.classes_.tolist()[k], scale="raw" if arguments.raw else "log_odds")
+        columns[f"baseline{suffix}"] = np.full(len(X), explained.baseline)
         for term, values in zip(explained.names, explained.values.T, strict=True):
-            name = f"contribution_{label}_{term}"
+            name = f"contribution{suffix}_{term}"
             if name in columns:
                 raise FileError(f"two columns of contributions would be called {name!r}")
             columns[name] = values
@@ -235,7 +246,9 @@ def _find_method(
 ) -> Callable[..., Any]:
     """Return a model's method with errors that name the file; refuse a model without it."""
     if not hasattr(model, name):
-        raise FileError(f"{arguments.model}: a {type(model).__name__} has no {what}")
+        ordered = isinstance(model, OrderedPredictingMixin)
+        subject = "ordered classes have" if ordered else f"a {type(model).__name__} has"
+        raise FileError(f"{arguments.model}: {subject} no {what}")
 
     def ask(*parameters: Any, **keywords: Any) -> Any:
         try:
