@@ -23,13 +23,15 @@ def main() -> None:
     """Print the mean costs and their ratio, by set."""
     parser = make_plain_parser(__doc__)
     parser.add_argument("--ratio", type=float, nargs="+", default=[5.0, 20.0])
+    parser.add_argument("--sets", nargs="+", default=NAMES, choices=SETS, metavar="NAME")
+    parser.add_argument("--pairs", type=int, default=0, help="pairs of the classifier (0)")
     parser.add_argument("--seeds", type=int, default=5, help="divisions of each set")
     arguments = parser.parse_args()
     print("set                    ratio  by costs    tuned  ratio of costs, and its standard error")
     ratios = []
-    for name in NAMES:
+    for name in arguments.sets:
         for ratio in arguments.ratio:
-            costs = [measure(name, ratio, seed) for seed in range(arguments.seeds)]
+            costs = [measure(name, ratio, seed, arguments.pairs) for seed in range(arguments.seeds)]
             ours, tuned, error = np.mean(costs, axis=0)
             ratios.append(ours / tuned)
             words = f"{name:<22} {ratio:>5g}  {ours:>8.4f}  {tuned:>7.4f}"
@@ -37,7 +39,7 @@ def main() -> None:
     print(f"geometric mean of the ratios: {np.exp(np.mean(np.log(ratios))):.3f}")
 
 
-def measure(name: str, ratio: float, seed: int) -> tuple[float, float, float]:
+def measure(name: str, ratio: float, seed: int, n_pairs: int) -> tuple[float, float, float]:
     """Return the mean cost of decisions by costs and by the tuned threshold.
 
     The third number is the standard error of their difference on the rows of one division, which
@@ -54,7 +56,7 @@ def measure(name: str, ratio: float, seed: int) -> tuple[float, float, float]:
     def find_cost(true: np.ndarray, decided: np.ndarray) -> float:
         return float(list_costs(true, decided).mean())
 
-    base = ProperBoostClassifier(n_jobs=1, random_state=seed)
+    base = ProperBoostClassifier(interactions=n_pairs, n_jobs=1, random_state=seed)
     ours = LeastCostClassifier(base, of_class).fit(X, y)
     scorer = make_scorer(find_cost, greater_is_better=False)
     tuned = TunedThresholdClassifierCV(base, scoring=scorer, cv=5, random_state=seed).fit(X, y)

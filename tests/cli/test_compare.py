@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -83,3 +84,17 @@ def test_what_is_refused(capsys):
     assert "argument --rows: must be a whole number of at least 0; got -1" in words
     words = misuse(capsys, *files, "--level", "95")
     assert "argument --level: must be above 0 and below 1; got 95" in words
+
+
+def test_ordered_classes_are_compared_with_a_softmax(capsys):
+    rows = table()
+    rows["grade"] = np.digitize(rows["size"], [-0.5, 0.5])
+    X, y = rows[["size"]], rows["grade"]
+    models = {"ordered.json": pb.OrderedClassifier(), "softmax.json": pb.ProperBoostClassifier()}
+    for name, model in models.items():
+        model.fit(X, y).save_model(name)
+    files = ("ordered.json", "softmax.json", write(rows, "test.csv"))
+    out, _ = run(capsys, "compare", *files, "--target", "grade")
+    for name in models:
+        models[name] = pb.load_model(name)
+    assert str(pb.compare(models, X, y)) in out

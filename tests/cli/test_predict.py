@@ -166,8 +166,8 @@ def test_rows_without_a_prediction_are_an_error(capsys, monkeypatch, file):
     frame, *_ = fit(capsys)
     frame.to_parquet("t.parquet")
     frame.to_feather("t.arrow")
-    whole = predict._predict
-    monkeypatch.setattr(predict, "_predict", lambda *arguments: whole(*arguments)[1:])
+    whole = predict._Columns.make
+    monkeypatch.setattr(predict._Columns, "make", lambda *arguments: whole(*arguments)[1:])
     line = fail_after_notes(capsys, "predict", "model.json", file, "--output", "out.csv")
     assert line == f"properboost: error: {file}: 200 rows have 199 predictions"
     assert not Path("out.csv").exists()
@@ -186,3 +186,53 @@ def test_rows_that_are_not_read_are_an_error(capsys, monkeypatch):
     line = fail_after_notes(capsys, "predict", "model.json", "t.parquet", "--output", "out.csv")
     assert line == "properboost: error: t.parquet: 200 rows were read of 201"
     assert not Path("out.csv").exists()
+
+
+@pytest.fixture
+def ordered(capsys):
+    """Return a model of ordered classes of a file, and the rows."""
+    frame = table()
+    frame["grade"] = np.array(["low", "middle", "top"])[np.digitize(frame["size"], [-0.5, 0.5])]
+    write(frame)
+    model = pb.OrderedClassifier(classes=["low", "middle", "top"])
+    model.fit(prepared(frame), frame["grade"]).save_model("model.json")
+    return model, prepared(frame)
+
+
+def test_ordered_classes_have_probabilities_and_f(capsys, ordered):
+    model, X = ordered
+    written = columns_of(run(capsys, "predict", "model.json", "train.csv", "--jobs", 1)[0])
+    assert [*written] == ["class", "p_low", "p_middle", "p_top"]
+    assert written["class"] == model.predict(X).tolist()
+    for k, label in enumerate(model.classes_):
+        assert [*map(float, written[f"p_{label}"])] == model.predict_proba(X)[:, k].tolist()
+    explain = ("predict", "model.json", "train.csv", "--raw", "--explain")
+    written = columns_of(run(capsys, *explain)[0])
+    terms = [f"contribution_{name}" for name in X]
+    assert [*written] == ["raw", "baseline", *terms]
+    raw = np.array(written["raw"], dtype=float)
+    np.testing.assert_array_equal(raw, model.estimator_.decision_function(X))
+    parts = [np.array(written[name], dtype=float) for name in ("baseline", *terms)]
+    np.testing.assert_allclose(sum(parts), raw, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--explain"], "ordered classes have contributions to the raw prediction alone: add"),
+        (["--interval", "0.9"], "ordered classes have no intervals"),
+        (["--changes"], "ordered classes have no changes"),
+    ],
+)
+def test_what_ordered_classes_lack_is_named(capsys, ordered, options, message):
+    _, X = ordered
+    X.to_csv("new.csv", index=False)
+    assert f"model.json: {message}" in fail(capsys, "predict", "model.json", "new.csv", *options)
+
+
+def test_decisions_by_cost_have_no_raw_predictions(capsys):
+    frame, *_ = fit(capsys)
+    pb.LeastCostClassifier(pb.load_model("model.json")).save_model("model.json")
+    new = write(frame[["size", "colour", "flag"]], "new.csv")
+    line = fail(capsys, "predict", "model.json", new, "--raw")
+    assert line.endswith("model.json: a LeastCostClassifier has no raw predictions")

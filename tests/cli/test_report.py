@@ -175,3 +175,48 @@ def test_what_is_wrong_is_one_line(capsys):
     Path("report.html").write_text("mine")
     assert "--force replaces it" in fail(capsys, "report", "model.json", "test.csv")
     assert read() == "mine"
+
+
+def test_costs_reach_the_page(capsys):
+    fit(capsys)
+    write(table(seed=1), "test.csv")
+    files = ("report", "model.json", "test.csv", "--target", "grade", *LITTLE)
+    run(capsys, *files)
+    assert "Which limit fits your costs?" in read()
+    run(capsys, *files, "--cost", "good=20", "--cost", "bad=1")
+    page = read()
+    assert "by the costs of mistakes the limit would be 4.8%" in page
+    # A file with costs has the same page.
+    model = pb.LeastCostClassifier(pb.load_model("model.json"), {"good": 20.0, "bad": 1.0})
+    model.save_model("model.json")
+    run(capsys, *files)
+    assert read() == page
+    run(capsys, *files, "--cost", "good=1", "--cost", "bad=4")
+    assert "by the costs of mistakes the limit would be 80%" in read()
+
+
+@pytest.mark.parametrize(
+    ("costs", "message"),
+    [
+        (["good=1"], "--cost must be given for each class; it lacks 'bad'"),
+        (["good=1", "good=2"], "--cost names 'good' twice"),
+        (["good=-1", "bad=1"], "--cost: the cost must be a number of at least 0; got '-1'"),
+        (["good=x", "bad=1"], "--cost: the cost must be a number of at least 0; got 'x'"),
+        (["good"], "--cost must be a label, =, and a number; got 'good'"),
+        (["fair=1"], "--cost: the label must be one of"),
+    ],
+)
+def test_wrong_costs_are_named(capsys, costs, message):
+    fit(capsys)
+    write(table(seed=1), "test.csv")
+    options = [part for cost in costs for part in ("--cost", cost)]
+    line = fail(capsys, "report", "model.json", "test.csv", "--target", "grade", *options)
+    assert message in line
+
+
+def test_costs_need_classes(capsys):
+    fit(capsys)
+    write(table(seed=1).drop(columns="grade"), "test.csv")
+    costs = ("--cost", "good=1", "--cost", "bad=1")
+    line = fail_after_notes(capsys, "report", "model.json", "test.csv", *costs)
+    assert "--cost needs --target" in line

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 import properboost as pb
 from helpers.commands import fail, fail_after_notes, fit, misuse, run, table, write
@@ -114,7 +115,14 @@ def test_a_classifier_around_another_is_for_python(capsys):
     for command in (["predict", "sets.json", "train.csv"], ["export", "sets.json", "--to", "sql"],
                     ["merge", "sets.json", "sets.json", "--output", "both.json"]):  # fmt: skip
         assert "sets.json: it holds a ConformalClassifier" in fail(capsys, *command)
-    pb.OrderedClassifier(classes=sorted(set(y))).fit(X, y).save_model("ordered.json")
-    assert "ordered.json: it holds ordered classes" in fail(
-        capsys, "predict", "ordered.json", "train.csv"
-    )
+
+
+@pytest.mark.parametrize("command", ["report", "merge"])
+def test_ordered_classes_are_refused_with_the_commands_that_read_them(capsys, command):
+    rows = table()
+    X, y = rows[["size"]], rows["grade"]
+    pb.OrderedClassifier(classes=["bad", "good"]).fit(X, y).save_model("ordered.json")
+    rest = {"report": [write(rows)], "merge": ["ordered.json", "--output", "both.json"]}[command]
+    line = fail(capsys, command, "ordered.json", *rest)
+    assert "ordered.json: it holds ordered classes" in line
+    assert line.endswith("predict, compare, export and inspect read it")

@@ -5,7 +5,8 @@ import pytest
 from scipy.stats import norm
 
 from properboost import losses
-from properboost.export.links import Value, probabilities
+from properboost.export.links import Value, ordered_probabilities, probabilities
+from properboost.losses.ordered_link import OrderedLink
 from properboost.losses.probabilities import Link, Votes
 from properboost.losses.registry import LOSSES
 
@@ -44,6 +45,13 @@ class Arrays(Value):
     def beside(self, other):
         return Arrays(np.hstack([self.array, other.array]))
 
+    def less_each(self, numbers):
+        assert self.n == 1
+        return Arrays(self.array - numbers)
+
+    def take(self, places):
+        return Arrays(self.array[:, places])
+
     def keep(self):
         return self
 
@@ -80,6 +88,21 @@ def compare(link, raw):
 def test_built_in_losses(name, n_classes, size):
     loss = LOSSES[name](gain=0.5)
     compare(Link(loss, None if n_classes == 1 else "one_vs_rest"), draw(n_classes, size))
+
+
+@pytest.mark.parametrize("size", [0.01, 1.0, 30.0, 1e8, 1e300])
+@pytest.mark.parametrize("n_thresholds", [1, 2, 9])
+@pytest.mark.parametrize("name", LOSSES)
+def test_ordered_classes(name, n_thresholds, size):
+    """Thresholds may be equal, and rows far from all of them."""
+    thresholds = np.sort(size * np.random.default_rng(n_thresholds).standard_normal(n_thresholds))
+    thresholds[:2] = thresholds[0]
+    link = OrderedLink(LOSSES[name](gain=0.5), thresholds)
+    raw = np.concatenate([draw(1, size), thresholds[:, None]])
+    actual = ordered_probabilities(link, Arrays(raw)).array
+    assert np.abs(actual - link.probabilities(raw[:, 0])).max() <= 1e-14
+    assert actual.min() >= 0.0
+    assert np.abs(actual.sum(axis=1) - 1.0).max() <= 1e-14
 
 
 @pytest.mark.parametrize("size", [0.01, 1.0, 30.0, 1e4, 1e8, 1e200])

@@ -9,8 +9,10 @@ from helpers.data_files import need
 from helpers.exports import (
     MODELS,
     find_edge_rows,
+    find_raw,
     fit,
     fit_edited_trees,
+    fit_ordered,
     make_frame,
     make_rows,
 )
@@ -36,7 +38,7 @@ def open_graph(model, **options):
 def check(model, X, inputs=None, **options):
     session = open_graph(model, **options)
     label, p, raw = session.run(None, {"X": X} if inputs is None else inputs)
-    np.testing.assert_array_equal(raw, model.decision_function(X))
+    np.testing.assert_array_equal(raw, find_raw(model, X))
     assert np.abs(p - model.predict_proba(X)).max() <= 1e-14
     np.testing.assert_array_equal(label, model.predict(X))
 
@@ -64,6 +66,13 @@ def test_links(loss):
 
 def test_joint_canonical():
     check(*fit(3, loss="glaplacian", gain=0.1))
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("loss", ["glog", "ggauss", "tangent"])
+def test_ordered_classes(loss, named):
+    check(*fit_ordered(4, named=named, loss=loss, gain=0.5))
+    check(*fit_ordered(2, named=named, loss=loss, weak_learner="tree"))
 
 
 def test_other_estimators():

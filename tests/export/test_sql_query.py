@@ -14,8 +14,10 @@ from helpers.databases import DIALECTS, list_columns, open_database, skip_withou
 from helpers.exports import (
     MODELS,
     find_edge_rows,
+    find_raw,
     fit,
     fit_edited_trees,
+    fit_ordered,
     make_frame,
     make_rows,
 )
@@ -46,7 +48,7 @@ def check(model, X, dialect, **options):
     table.insert(0, "row", np.arange(len(table)))
     query = to_sql(model, dialect=dialect, table=TABLE, keep=["row"], outputs=OUTPUTS, **options)
     rows, names = run(dialect, query, list_columns(table))
-    expected = model.decision_function(X)
+    expected = find_raw(model, X)
     n_raw = expected.reshape(len(rows), -1).shape[1]
     raw = np.array([row[2 : 2 + n_raw] for row in rows], dtype=float)
     np.testing.assert_array_equal(raw.reshape(expected.shape), expected)
@@ -78,6 +80,15 @@ def test_links(dialect):
 @pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
 def test_joint_canonical(dialect):
     check(*fit(3, loss="glaplacian", gain=0.1, n_estimators=3), dialect)
+
+
+@every_dialect
+def test_ordered_classes(dialect):
+    names = check(*fit_ordered(4, named=True), dialect)
+    labels = ["excellent", "good", "it's fair", "poor"]
+    assert names[-4:] == [f"probability_{label}" for label in labels]
+    check(*fit_ordered(3, loss="ggauss", gain=0.1, weak_learner="tree"), dialect)
+    check(*fit_ordered(2), dialect)
 
 
 @every_dialect

@@ -2,7 +2,15 @@ import numpy as np
 import pytest
 
 import properboost as pb
-from helpers.exports import MODELS, fit, fit_edited_trees, make_frame, make_rows
+from helpers.exports import (
+    MODELS,
+    find_raw,
+    fit,
+    fit_edited_trees,
+    fit_ordered,
+    make_frame,
+    make_rows,
+)
 from properboost.export import encode_rows, to_treelite
 
 treelite = pytest.importorskip("treelite")
@@ -12,7 +20,7 @@ NUMBERS = [name for name in MODELS if name != "lines"]
 
 def check(model, X):
     predictions = treelite.gtil.predict(to_treelite(model), encode_rows(model, X), nthread=1)
-    expected = model.decision_function(X)
+    expected = find_raw(model, X)
     np.testing.assert_array_equal(predictions.reshape(expected.shape), expected)
 
 
@@ -30,6 +38,10 @@ def test_categories(name):
 
 def test_trees_that_were_edited():
     check(*fit_edited_trees())
+
+
+def test_ordered_classes_have_f_alone():
+    check(*fit_ordered(3))
 
 
 def test_other_estimators():

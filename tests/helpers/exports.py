@@ -67,6 +67,23 @@ def fit(n_classes=2, **parameters):
     return model, find_edge_rows(model, X)
 
 
+def fit_ordered(n_classes, *, named=False, **parameters):
+    """Fit ordered classes, whose order is not that of the labels if they have names."""
+    X, y = make_rows(n_classes)
+    classes = None
+    if named:
+        classes = ["poor", "it's fair", "good", "excellent"][:n_classes]
+        y = np.array(classes)[y]
+    inner = pb.ProperBoostClassifier(**{"n_estimators": 8, **parameters})
+    model = pb.OrderedClassifier(inner, classes).fit(X, y)
+    return model, find_edge_rows(model.estimator_, X)
+
+
+def find_raw(model, X):
+    """Return raw predictions; those of ordered classes are of the model of F."""
+    return getattr(model, "estimator_", model).decision_function(X)
+
+
 def fit_edited_trees():
     """Return a model of trees that was edited by hand, and rows with unseen categories."""
     table, y, new = make_frame()

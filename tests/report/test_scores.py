@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, confusion_matrix, log_loss, roc_auc_score
 
+from properboost import LeastCostClassifier
 from properboost.report import scores
 from properboost.report.scores import evaluate
 
@@ -126,6 +128,80 @@ def test_limits_have_their_costs():
     assert (at_half.called, at_half.missed) == (1.0, 0.0)  # what was predicted counts
     assert np.isnan(evaluate(probability, np.ones(300, dtype=int), codes).limits[0].false_alarms)
     assert evaluate(np.full((6, 3), 1 / 3), np.arange(6) % 3, np.zeros(6, dtype=int)).limits == ()
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_costs_of_decisions_are_those_of_the_classifier(several):
+    """The judge is `LeastCostClassifier`, around a model that returns its table."""
+
+    class Table(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.classes_, self.n_features_in_ = np.unique(y), X.shape[1]
+            return self
+
+        def predict_proba(self, X):
+            return X
+
+    rng = np.random.default_rng(3)
+    n_classes = 3 if several else 2
+    probability = rng.dirichlet(np.full(n_classes, 0.7), 400)
+    codes = np.array([rng.choice(n_classes, p=p) for p in probability])
+    weight = rng.integers(1, 4, 400).astype(float)
+    table = Table().fit(probability, codes)
+    matrix = rng.uniform(0.0, 5.0, (n_classes, n_classes)) + 1.0
+    np.fill_diagonal(matrix, 0.5)
+    predicted = probability.argmax(axis=1)
+    evaluation = evaluate(probability, codes, predicted, weight, costs=matrix)
+    costs, classifier = evaluation.costs, LeastCostClassifier(table, matrix)
+    least = classifier.mean_cost(probability, codes, sample_weight=weight)
+    usual = np.average(matrix[codes, predicted], weights=weight)
+    assert costs.least.value == pytest.approx(least)
+    assert costs.most_probable.value == pytest.approx(usual)
+    assert costs.saving.value == pytest.approx(usual - least)
+    assert costs.saving.low < costs.saving.value < costs.saving.high
+    always = [np.average(matrix[codes, k], weights=weight) for k in range(n_classes)]
+    assert costs.constant == pytest.approx(min(always))
+    assert costs.constant_class == np.argmin(always)
+    assert evaluation.ratios == ()
+    if several:
+        assert costs.limit is None
+    else:
+        assert costs.limit.cost == pytest.approx(least)
+        assert costs.limit in evaluation.limits
+        half = next(limit for limit in evaluation.limits if limit.at == 0.5)
+        assert half.cost == pytest.approx(usual)
+    # Costs draw no other rows: the scores have the bits of an evaluation without.
+    assert evaluate(probability, codes, predicted, weight).scores == evaluation.scores
+
+
+def test_limits_follow_from_the_ratio_of_costs():
+    probability, codes, _ = two_classes(500, 4)
+    evaluation = evaluate(probability, codes, probability.argmax(axis=1))
+    assert evaluation.costs is None
+    for one in evaluation.ratios:
+        called = probability[:, 1] >= 1.0 / (1.0 + one.ratio)
+        paid = one.ratio * np.mean(~called & (codes == 1)) + np.mean(called & (codes == 0))
+        assert one.limit.at == pytest.approx(1.0 / (1.0 + one.ratio))
+        assert one.limit.cost == pytest.approx(paid)
+        at_half = evaluate(
+            probability, codes, probability.argmax(axis=1), costs=np.array([[0, 1], [one.ratio, 0]])
+        ).costs.most_probable.value
+        assert one.relative_cost == pytest.approx(paid / at_half)
+    ratios = [one.ratio for one in evaluation.ratios]
+    assert ratios == sorted(ratios)
+    perfect = evaluate(np.eye(2)[codes], codes, codes)
+    assert all(np.isnan(one.relative_cost) for one in perfect.ratios)
+
+
+def test_a_limit_of_costs_at_a_tenth_is_listed_once():
+    probability, codes, _ = two_classes(300, 5)
+    predicted = probability.argmax(axis=1)
+    for ratio, at in ((4.0, 0.2), (1.0, 0.5)):
+        limits = evaluate(
+            probability, codes, predicted, costs=np.array([[0, 1.0], [ratio, 0]])
+        ).limits
+        assert [limit.at for limit in limits] == pytest.approx(np.arange(1, 10) / 10)
+        assert sum(limit.at == at for limit in limits) == 1
 
 
 def test_unknowable_scores_are_left_out():

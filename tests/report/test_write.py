@@ -22,7 +22,7 @@ from properboost.report.content import Estimate, ReliabilityBin, Score
 from properboost.report.effects import list_terms
 from properboost.report.feature_subsets import score_subsets
 from properboost.report.figures import draw_figures
-from properboost.report.glossary import GLOSSARY
+from properboost.report.glossary import GLOSSARY, find_words
 from properboost.report.options import ReportOptions
 from properboost.report.parameter_words import describe_parameter
 from properboost.report.wording import list_words, number, percent, signed
@@ -324,6 +324,45 @@ def test_the_record_of_a_search_and_effects_by_chance_are_described(model, tmp_p
     assert "may be chance: it is 1.2 times its standard error" in text
     assert "pairs (chosen)" in text
     assert "seconds" not in text
+
+
+def test_costs_reach_the_page(model, tmp_path):
+    X, y = make_rows(300, 1)
+    little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "subgroups": []}
+    costs = {LABEL: 20.0, "no": 1.0}
+    around = pb.LeastCostClassifier(model, costs)
+    least = number(around.mean_cost(X, y))
+    text, page = write(tmp_path / "r.html", model, X, y, costs=costs, **little)
+    at = 1.0 / 21.0 if model.classes_[1] == LABEL else 20.0 / 21.0
+    assert f"by the costs of mistakes the limit would be {percent(at)}" in page.text
+    assert "What do the decisions cost?" in page.text
+    assert least in page.text
+    assert "Which limit fits your costs?" not in page.text
+    assert "least expected cost" in {word.name for word in find_words(page.text)}
+    # A classifier with costs has them on its page, unless others are passed.
+    assert (
+        write(tmp_path / "s.html", around, X, y, title="ProperBoostClassifier", **little)[0] == text
+    )
+    _, page = write(tmp_path / "t.html", around, X, y, costs=[[0, 1], [1, 0]], **little)
+    assert "the limit would be 50%" in page.text
+    # Without labels nothing is scored, so a classifier with costs has a page as any.
+    _, page = write(tmp_path / "u.html", around, X, None, **little)
+    assert "What do the decisions cost?" not in page.text
+    with pytest.raises(ValueError, match="costs needs y, which is None"):
+        pb.report.write_report(model, X, None, tmp_path / "v.html", costs=costs)
+    with pytest.raises(ValueError, match="costs must be of each class"):
+        pb.report.write_report(model, X, y, tmp_path / "v.html", costs={LABEL: 1.0})
+
+
+def test_limits_by_ratio_are_on_the_page_without_costs(model, tmp_path):
+    X, y = make_rows(300, 1)
+    _, page = write(tmp_path / "r.html", model, X, y, max_features=0, max_pairs=0, max_rows=0)
+    assert "Which limit fits your costs?" in page.text
+    assert "1/10 of a false alarm" in page.text
+    assert "50 false alarms" in page.text
+    really = y == model.classes_[1]
+    p = model.predict_proba(X)[:, 1]
+    assert percent(np.mean(p[really] < 1.0 / 11.0)) in page.text
 
 
 def test_missed_rows_are_described_in_words(model, tmp_path):

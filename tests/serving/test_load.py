@@ -41,6 +41,10 @@ MODELS = {
     ).fit(X, THREE),
     "custom loss": lambda: pb.ProperBoostClassifier(LOGISTIC, **FEW).fit(X, BINARY),
     "edited": lambda: pb.ProperBoostClassifier(**FEW).fit(X, BINARY).monotonize(0, 1),
+    "ordered": lambda: pb.OrderedClassifier(
+        pb.ProperBoostClassifier(**FEW), ["yes", "no"]
+    ).fit(FRAME, BINARY),
+    "ordered, three": lambda: pb.OrderedClassifier(pb.ProperBoostClassifier(**FEW)).fit(X, THREE),
     "search": lambda: pb.ProperBoostClassifierCV(effort=1).fit(X, BINARY),
     "votes": lambda: pb.ARBoostClassifier(**FEW).fit(X, BINARY),
     "votes for three": lambda: pb.ARBoostClassifier(**FEW).fit(X, THREE),
@@ -74,6 +78,23 @@ def test_decisions_by_cost_are_refused_by_name(tmp_path):
     model.save_model(tmp_path / "costs.json")
     with pytest.raises(ValueError, match=r"a classifier around another one"):
         pb.load_scorer(tmp_path / "costs.json")
+
+
+def test_a_scorer_of_ordered_classes_has_f(tmp_path):
+    model = MODELS["ordered, three"]()
+    raw, scorer = model.estimator_.decision_function(X), model.compile()
+    np.testing.assert_array_equal(scorer.decision_function(X), raw)
+    np.testing.assert_array_equal(scorer.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(scorer.predict(X), model.predict(X))
+    before = scorer.predict_proba(X)
+    model.estimator_.monotonize(0, -1)
+    np.testing.assert_array_equal(scorer.predict_proba(X), before)
+    model.save_model(tmp_path / "ordered.json")
+    document = json.loads((tmp_path / "ordered.json").read_text("utf-8"))
+    document["thresholds"].reverse()
+    (tmp_path / "ordered.json").write_text(json.dumps(document), "utf-8")
+    with pytest.raises(ValueError, match=r"thresholds.*ascending order"):
+        pb.load_scorer(tmp_path / "ordered.json")
 
 
 @pytest.mark.parametrize("compact", [False, True], ids=["full", "compact"])

@@ -55,6 +55,26 @@ def test_i_am_told_what_happens_and_what_comes_next(capsys):
     assert "  properboost report model.json" in out
 
 
+def test_i_get_sets_of_classes_from_rows_that_i_kept_back():
+    pd.read_csv("this.csv")[:20].to_csv("kept.csv", index=False)
+    assert main("fit last.csv --target left --drop customer --effort none".split()) == 0
+    sets = "predict model.json this.csv --output s.csv --set 0.9 --calibration kept.csv"
+    assert main([*sets.split(), "--target", "left"]) == 0
+    written, rows = pd.read_csv("s.csv")[20:], pd.read_csv("this.csv")[20:]
+    right = np.where(rows["left"] == "stays", written["set_stays"], written["set_leaves"])
+    assert right.mean() > 0.8
+
+
+def test_i_see_what_would_keep_a_customer():
+    assert main("fit last.csv --target left --drop customer --effort none".split()) == 0
+    changes = "predict model.json this.csv --changes --to stays --output c.csv"
+    assert main(changes.split()) == 0
+    leaving = pd.read_csv("c.csv").query("`class` == 'leaves'")
+    turned = leaving[leaving["changed_class"] == "stays"]
+    assert len(turned) > 0
+    assert turned.filter(like="change_").notna().any(axis=1).all()
+
+
 def test_the_model_goes_on_in_python():
     main("fit last.csv --target left --drop customer --effort none".split())
     scorer = pb.load_model("model.json").compile()

@@ -1,6 +1,7 @@
 """A clerk needs classes to choose from, with a promise, rather than the most probable one."""
 
 import numpy as np
+import pytest
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
@@ -69,3 +70,15 @@ def test_i_grade_rows_on_one_scale(wine, tmp_path):
     model.save_model(tmp_path / "grades.json")
     loaded = pb.load_model(tmp_path / "grades.json")
     assert loaded.predict(X).tolist() == model.predict(X).tolist()
+
+
+def test_i_see_in_the_report_what_my_costs_mean(cancer, tmp_path):
+    pytest.importorskip("vl_convert")
+    pytest.importorskip("jinja2")
+    X, X_test, y, y_test = train_test_split(*cancer, random_state=0, stratify=cancer[1])
+    model = pb.ProperBoostClassifier(n_estimators=20).fit(X, y)
+    careful = pb.LeastCostClassifier(model, {0: 20.0, 1: 1.0})  # 0 is malignant
+    pb.report.write_report(careful, X_test, y_test, tmp_path / "report.html", max_rows=0)
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "by the costs of mistakes the limit would be 95.2%" in page
+    assert f"{careful.mean_cost(X_test, y_test):.4g}" in page

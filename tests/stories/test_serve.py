@@ -1,7 +1,9 @@
 """An engineer serves a model: strings, dicts, single rows, threads, drift."""
 
 import pickle
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -132,3 +134,18 @@ def test_a_scorer_goes_to_another_process(customers):
     scorer = pb.ProperBoostClassifier().fit(*customers).compile()
     row = {"age": 40, "town": "Kiel", "visits": 2}
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(scorer))(row), scorer(row))
+
+
+def test_grades_are_served_without_scikit_learn_and_from_a_database(wine, tmp_path):
+    X, _ = wine
+    grades = np.array(["plain", "good", "fine"])[np.digitize(X.pop("alcohol"), [12.5, 13.3])]
+    model = pb.OrderedClassifier(classes=["plain", "good", "fine"]).fit(X, grades)
+    model.save_model(tmp_path / "grades.json")
+    scorer = pb.load_scorer(tmp_path / "grades.json")
+    np.testing.assert_array_equal(scorer(X.iloc[0].to_dict()), model.predict_proba(X[:1])[0])
+    with closing(sqlite3.connect(":memory:")) as database:
+        X.assign(bottle=range(len(X))).to_sql("wines", database, index=False)
+        options = {"dialect": "sqlite", "table": "wines", "keep": ["bottle"]}
+        query = pb.export.to_sql(model, **options, outputs=["label"])
+        answers = pd.read_sql(query, database).set_index("bottle").sort_index()
+    assert answers["label"].tolist() == model.predict(X).tolist()

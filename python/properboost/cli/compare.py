@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     paths = (arguments.first, arguments.second)
     if paths[0] == paths[1]:
         raise FileError(f"{paths[0]}: the two models must be different files")
-    models = {path: load_named(arguments, path) for path in paths}
+    models = {path: load_named(arguments, path, ordered=True) for path in paths}
     names, pair = read_models(models)
     reader = reader.remember(pair[0].spelling_)
     extra = [

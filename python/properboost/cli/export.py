@@ -119,7 +119,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         check_output(arguments)
     elif arguments.to != "sql":
         parser.error(f"--to {arguments.to} needs --output, because its format is not text")
-    model = load_classifier(arguments.model)
+    model = load_classifier(arguments.model, ordered=True)
     try:
         content = make(model, **options)
     except (TypeError, ValueError) as error:

@@ -1,6 +1,7 @@
 """The roles of a file's columns for the command line: labels, weights, features."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from properboost.cli.csv_table import (
     first_text,
     is_numeric,
     list_names,
+    name_source,
     require,
 )
 from properboost.cli.row_file import RowFileReader
@@ -21,23 +23,28 @@ from properboost.data.spelling import PLAIN, Spelling
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.least_cost import unwrap
 from properboost.estimators.linear import LinearClassifier
+from properboost.estimators.ordered_predicting import OrderedPredictingMixin
 from properboost.estimators.udt import UDTClassifier
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 __all__ = [
+    "LabelledFile",
     "RepeatFilter",
     "UnseenCategories",
     "arrange",
     "check_classes",
     "check_labels",
     "find_categories",
+    "find_label",
     "find_text",
     "keep_counted",
+    "list_text",
     "make_features",
     "note_unseen",
     "read_features",
+    "read_labelled",
     "read_labels",
     "read_weights",
 ]
@@ -179,6 +186,58 @@ class RepeatFilter:
             self._note(message)
 
 
+@dataclass(frozen=True, eq=False)
+class LabelledFile:
+    """Rows of a file with a model's columns, their classes, and their weights if there are any."""
+
+    X: "DataFrame"
+    labels: NDArray[Any]
+    weight: NDArray[np.float64] | None
+
+
+def read_labelled(
+    model: Any, file: str, target: str, reader: RowFileReader, weights: str | None = None
+) -> LabelledFile:
+    """Read the columns that a model needs, and the columns of the classes and of the weights."""
+    known = find_categories(model)
+    named = [target] if weights is None else [target, weights]
+    for name in named:
+        if name in known:
+            raise FileError(f"column {name!r} is a feature of the model")
+    frame = reader.read(
+        file,
+        list_text(known, model.classes_, target),
+        is_needed={*known, *named}.__contains__,
+        labels=target,
+    )
+    try:
+        require(frame, [*known, *named])
+    except FileError as error:  # commands read several files
+        raise FileError(f"{name_source(file)}: {error}") from error
+    spelling = reader.spelling_of(file)
+    frame, weight = read_weights(frame, weights, spelling)
+    X = arrange(frame.drop(columns=named), known, spelling, reader.note)
+    return LabelledFile(X, read_labels(frame[target], of=model.classes_), weight)
+
+
+def find_label(text: str | None, classes: NDArray[Any], option: str) -> Any:
+    """Return the label with this text; None of None."""
+    if text is None:
+        return None
+    for label in classes.tolist():
+        if str(label) == text:
+            return label
+    raise FileError(f"{option} must be one of {list_names(classes.tolist())}; got {text!r}")
+
+
+def list_text(
+    known: Mapping[str, Collection[Any] | None], classes: NDArray[Any], target: str | None
+) -> list[str]:
+    """Return the columns to read as text, with that of the classes if these are text."""
+    labels = [target] if target is not None and classes.dtype.kind in "OU" else []
+    return [*find_text(known), *labels]
+
+
 def find_text(known: Mapping[str, Collection[Any] | None]) -> list[str]:
     """Return the features whose categories are text."""
     return [
@@ -262,7 +321,7 @@ def find_categories(
     model: BoostedClassifier | LinearClassifier | UDTClassifier,
 ) -> dict[str, Collection[Any] | None]:
     """Return each feature's categories, None of a number."""
-    model = unwrap(model)
+    model = _unwrap_all(model)
     names = [str(name) for name in model.feature_names_in_]
     if isinstance(model, LinearClassifier):
         return dict(zip(names, model.categories_, strict=True))
@@ -274,13 +333,19 @@ def find_categories(
 
 def _find_rare(model: BoostedClassifier | LinearClassifier | UDTClassifier) -> set[str]:
     """Return the features whose rare categories share a bin."""
-    model = unwrap(model)
+    model = _unwrap_all(model)
     if isinstance(model, LinearClassifier):
         return set()
     bins_of = zip(model.feature_names_in_, _find_bins(model), strict=True)
     return {
         str(name) for name, bins in bins_of if isinstance(bins, CategoricalBins) and bins.has_rare
     }
+
+
+def _unwrap_all(model: Any) -> Any:
+    """Return the model that reads the features, within costs and ordered classes."""
+    model = unwrap(model)
+    return model.estimator_ if isinstance(model, OrderedPredictingMixin) else model
 
 
 def _find_bins(model: BoostedClassifier | UDTClassifier) -> tuple[FeatureBins, ...]:

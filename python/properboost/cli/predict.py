@@ -5,6 +5,7 @@ import io
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,13 @@ from properboost.cli.csv_table import FileError, import_pandas, name_source
 from properboost.cli.file_columns import read_features
 from properboost.cli.output import note
 from properboost.cli.parquet_parts import ParquetParts
-from properboost.cli.row_file import comes_in_batches
+from properboost.cli.predict_changes import (
+    ChangeColumns,
+    add_change_options,
+    check_change_options,
+)
+from properboost.cli.predict_sets import SetColumns, add_set_options, check_set_options
+from properboost.cli.row_file import RowFileReader, comes_in_batches
 from properboost.cli.shared_arguments import (
     add_file,
     add_force,
@@ -24,6 +31,7 @@ from properboost.cli.shared_arguments import (
     read_level,
 )
 from properboost.cli.shared_work import check_output, load_named, make_reader
+from properboost.estimators.ordered_predicting import OrderedPredictingMixin
 from properboost.progress import show_progress
 from properboost.whole_file import write_whole
 
@@ -45,6 +53,8 @@ examples:
   properboost predict model.json new.csv --proba --output probabilities.csv
   properboost predict model.json new.csv --interval 0.9
   properboost predict model.json new.parquet --explain --output why.parquet
+  properboost predict model.json new.csv --set 0.9 --calibration held.csv --target y
+  properboost predict model.json new.csv --changes --to approved --keep age sex
   cat new.csv | properboost predict model.json - | head
 """
 
@@ -90,6 +100,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             "the baseline, as in the report; with --raw, those to the raw prediction"
         ),
     )
+    add_set_options(parser)
+    add_change_options(parser)
     parser.add_argument(
         "--verbose", action="count", default=0, help="show the progress of Parquet files on stderr"
     )
@@ -100,22 +112,60 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     """Predict, and write a row for each."""
     if arguments.raw and arguments.interval is not None:
         parser.error("--interval needs probabilities: leave out --raw")
-    reader = make_reader(arguments, parser, arguments.file)
+    check_set_options(arguments, parser)
+    check_change_options(arguments, parser)
+    reader = make_reader(arguments, parser, arguments.file, arguments.calibration)
     if arguments.output != "-":
         check_output(arguments)
-    model = load_named(arguments)
+    model = load_named(arguments, ordered=True)
     reader = reader.remember(model.spelling_)
-    predictions = _predict_all(arguments, model, read_features(model, arguments.file, reader, note))
+    columns = _Columns.of(arguments, model, reader)
+    predictions = _predict_all(
+        arguments, columns, read_features(model, arguments.file, reader, note)
+    )
     if arguments.output == "-":
         for k, frame in enumerate(predictions):
             frame.to_csv(sys.stdout, index=False, header=k == 0)
     else:
         make = make_arrow if is_arrow(arguments.output) else _make_csv
         write_whole(arguments.output, make(predictions, arguments.output))
+    if columns.changes is not None:
+        columns.changes.report()
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """The columns to write: a model's predictions, and sets and changes if they are wanted."""
+
+    arguments: argparse.Namespace
+    model: Any
+    sets: SetColumns | None
+    changes: ChangeColumns | None
+
+    @classmethod
+    def of(cls, arguments: argparse.Namespace, model: Any, reader: RowFileReader) -> "_Columns":
+        """Return the columns, after reading the calibration rows of sets."""
+        sets = changes = None
+        if arguments.set is not None:
+            sets = SetColumns.read(arguments, model, reader)
+        if arguments.changes:
+            find = _find_method(arguments, model, "changes", "changes")
+            changes = ChangeColumns.of(arguments, model, find)
+        return cls(arguments, model, sets, changes)
+
+    def make(self, X: "DataFrame") -> "DataFrame":
+        """Return the columns of some rows."""
+        columns = _predict(self.arguments, self.model, X)
+        if self.sets is not None:
+            columns |= self.sets.make(X)
+        if self.changes is not None:
+            columns |= self.changes.make(X)
+        frame: DataFrame = import_pandas().DataFrame(columns)
+        return frame
 
 
 def _predict_all(
-    arguments: argparse.Namespace, model: Any, batches: Iterator["DataFrame"]
+    arguments: argparse.Namespace, columns: _Columns, batches: Iterator["DataFrame"]
 ) -> Iterator["DataFrame"]:
     """Yield the columns of each batch of rows."""
     total = 0
@@ -124,7 +174,7 @@ def _predict_all(
     with show_progress(total, total, "predicting", "", "row") as report:
         done = 0
         for X in batches:
-            frame = _predict(arguments, model, X)
+            frame = columns.make(X)
             # Users paste the output beside the file: one missing row would shift all others.
             if len(frame) != len(X):
                 file = name_source(arguments.file)
@@ -135,11 +185,13 @@ def _predict_all(
                 report(done, math.nan)
 
 
-def _predict(arguments: argparse.Namespace, model: Any, X: "DataFrame") -> "DataFrame":
-    """Return the columns of some rows."""
+def _predict(arguments: argparse.Namespace, model: Any, X: "DataFrame") -> dict[str, NDArray[Any]]:
+    """Return the columns of predictions, and of contributions if they are wanted."""
     columns: dict[str, NDArray[Any]] = {}
-    if arguments.raw:
-        raw = model.decision_function(X)
+    if arguments.raw and isinstance(model, OrderedPredictingMixin):
+        columns["raw"] = model.estimator_.decision_function(X)
+    elif arguments.raw:
+        raw = _find_method(arguments, model, "decision_function", "raw predictions")(X)
         raw = raw[:, None] if raw.ndim == 1 else raw
         spoken_for = model.classes_[-raw.shape[1] :]
         columns |= {f"raw_{label}": raw[:, k] for k, label in enumerate(spoken_for)}
@@ -157,8 +209,7 @@ def _predict(arguments: argparse.Namespace, model: Any, X: "DataFrame") -> "Data
                 columns |= {f"low_{label}": ends[:, k, 0], f"high_{label}": ends[:, k, 1]}
     if arguments.explain:
         columns |= _explain(arguments, model, X)
-    frame: DataFrame = import_pandas().DataFrame(columns)
-    return frame
+    return columns
 
 
 def _explain(
@@ -168,14 +219,22 @@ def _explain(
 
     They are on the scale of the report, log-odds, unless raw predictions are written.
     """
+    labels = [f"_{label}" for label in model.classes_]
+    classes = [*enumerate(labels)] if len(labels) > 2 else [(1, labels[-1])]
+    if isinstance(model, OrderedPredictingMixin):
+        if not arguments.raw:
+            raise FileError(
+                f"{arguments.model}: ordered classes have contributions to the raw prediction "
+                "alone: add --raw"
+            )
+        model, classes = model.estimator_, [(1, "")]
     ask = _find_method(arguments, model, "contributions", "contributions")
     columns = {}
-    labels = model.classes_.tolist()
-    for label in labels if len(labels) > 2 else labels[1:]:
-        explained = ask(X, label, scale="raw" if arguments.raw else "log_odds")
-        columns[f"baseline_{label}"] = np.full(len(X), explained.baseline)
+    for k, suffix in classes:
+        explained = ask(X, model.classes_.tolist()[k], scale="raw" if arguments.raw else "log_odds")
+        columns[f"baseline{suffix}"] = np.full(len(X), explained.baseline)
         for term, values in zip(explained.names, explained.values.T, strict=True):
-            name = f"contribution_{label}_{term}"
+            name = f"contribution{suffix}_{term}"
             if name in columns:
                 raise FileError(f"two columns of contributions would be called {name!r}")
             columns[name] = values
@@ -187,7 +246,9 @@ def _find_method(
 ) -> Callable[..., Any]:
     """Return a model's method with errors that name the file; refuse a model without it."""
     if not hasattr(model, name):
-        raise FileError(f"{arguments.model}: a {type(model).__name__} has no {what}")
+        ordered = isinstance(model, OrderedPredictingMixin)
+        subject = "ordered classes have" if ordered else f"a {type(model).__name__} has"
+        raise FileError(f"{arguments.model}: {subject} no {what}")
 
     def ask(*parameters: Any, **keywords: Any) -> Any:
         try:

@@ -2,7 +2,8 @@
 
 import argparse
 import datetime
-from collections.abc import Collection, Mapping, Sequence
+import math
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,10 @@ from properboost.cli.csv_table import FileError, list_names, name_source, requir
 from properboost.cli.file_columns import (
     arrange,
     find_categories,
-    find_text,
+    find_label,
+    list_text,
     note_unseen,
+    read_labelled,
     read_labels,
     read_weights,
 )
@@ -58,6 +61,7 @@ examples:
   properboost report model.json test.csv --target diagnosis --output page.html
   properboost report model.json test.csv --train train.csv
   properboost report model.json test.csv --class-name 1=ill --class-name 0=well
+  properboost report model.json test.csv --cost 1=20 --cost 0=1
   properboost report model.json new.parquet --class B --max-features 40
 """
 
@@ -127,6 +131,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="the meaning of a label, in words for the page; once for each class",
     )
     parser.add_argument(
+        "--cost",
+        metavar="LABEL=COST",
+        action="append",
+        help="the cost of a mistake on a row of this class, to compare decisions by; once for each "
+        "class (default: the costs that the model was saved with, if any)",
+    )
+    parser.add_argument(
         "--feature-descriptions",
         metavar="FILE",
         help=(
@@ -164,20 +175,24 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     if arguments.sample_rows is not None and not comes_in_batches(arguments.file):
         parser.error("--sample-rows is for Parquet files and folders of them")
     check_output(arguments)
-    model = unwrap(load_named(arguments))
+    loaded = load_named(arguments)
+    model = unwrap(loaded)
     reader = reader.remember(model.spelling_)
     known = find_categories(model)
     for column in _list_named(arguments.target, arguments.sample_weight):
         if column in known:
             raise FileError(f"column {column!r} is a feature of the model")
+    costs = _read_costs(arguments.cost or [], model.classes_)
     rows = _read_rows(arguments, reader, model)
     train: dict[str, Any] = {}
     if arguments.train is not None:
         if rows.target is None:
             raise FileError("--train needs --target: there is no column of classes to score by")
         train = _read_training(arguments, reader, model, rows.target)
+    if costs is not None and rows.target is None:
+        raise FileError("--cost needs --target: there is no column of classes to count mistakes by")
     write_report(
-        model,
+        loaded,
         rows.X,
         rows.labels,
         arguments.output,
@@ -189,9 +204,10 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         data_source=arguments.data_source,
         date=datetime.date.today().isoformat() if arguments.date is None else arguments.date,
         subgroups=rows.subgroups,
-        class_=_find_class(arguments.class_, model.classes_),
+        class_=find_label(arguments.class_, model.classes_, "--class"),
         class_names=_read_class_names(arguments.class_name or [], model.classes_),
         feature_descriptions=_read_descriptions(arguments.feature_descriptions, reader, known),
+        costs=costs,
         confidence_level=arguments.level,
         max_features=arguments.max_features,
         max_pairs=arguments.max_pairs,
@@ -239,7 +255,7 @@ def _read_frame(
 ) -> "DataFrame":
     """Read the file, or as many of its rows as are wanted, with at least these columns."""
     known, target = find_categories(model), arguments.target
-    text = _list_text(known, model.classes_, target)
+    text = list_text(known, model.classes_, target)
     if not _wants_sample(arguments, len(known)):
         return reader.read(arguments.file, text, is_needed=needed.__contains__, labels=target)
     parts = ParquetParts.open(arguments.file)
@@ -255,34 +271,12 @@ def _list_named(*columns: str | None) -> list[str]:
     return [column for column in columns if column is not None]
 
 
-def _list_text(
-    known: Mapping[str, Collection[Any] | None], classes: NDArray[Any], target: str | None
-) -> list[str]:
-    """Return the columns to read as text, with that of the classes if these are text."""
-    labels = [target] if target is not None and classes.dtype.kind in "OU" else []
-    return [*find_text(known), *labels]
-
-
 def _read_training(
     arguments: argparse.Namespace, reader: RowFileReader, model: Any, target: str
 ) -> dict[str, Any]:
     """Return the training rows of simpler models, as arguments of `write_report`."""
-    known = find_categories(model)
-    named = _list_named(target, arguments.sample_weight)
-    frame = reader.read(
-        arguments.train,
-        _list_text(known, model.classes_, target),
-        is_needed={*known, *named}.__contains__,
-        labels=target,
-    )
-    require(frame, named)
-    spelling = reader.spelling_of(arguments.train)
-    frame, weight = read_weights(frame, arguments.sample_weight, spelling)
-    return {
-        "X_train": arrange(frame.drop(columns=named), known, spelling, note),
-        "y_train": read_labels(frame[target], of=model.classes_),
-        "sample_weight_train": weight,
-    }
+    rows = read_labelled(model, arguments.train, target, reader, arguments.sample_weight)
+    return {"X_train": rows.X, "y_train": rows.labels, "sample_weight_train": rows.weight}
 
 
 def _wants_sample(arguments: argparse.Namespace, n_features: int) -> bool:
@@ -315,16 +309,6 @@ def _find_target(others: "DataFrame", classes: NDArray[Any]) -> str | None:
     return None
 
 
-def _find_class(text: str | None, classes: NDArray[Any], option: str = "--class") -> Any:
-    """Return the label with this text."""
-    if text is None:
-        return None
-    for label in classes.tolist():
-        if str(label) == text:
-            return label
-    raise FileError(f"{option} must be one of {list_names(classes.tolist())}; got {text!r}")
-
-
 def _read_descriptions(
     file: str | None, reader: RowFileReader, known: Collection[str]
 ) -> dict[str, str] | None:
@@ -346,13 +330,39 @@ def _read_descriptions(
 
 def _read_class_names(pairs: Sequence[str], classes: NDArray[Any]) -> dict[Any, str]:
     """Return the names of labels, from arguments ``label=text``."""
-    names: dict[Any, str] = {}
+    return _read_pairs("--class-name", "a text", pairs, classes)
+
+
+def _read_costs(pairs: Sequence[str], classes: NDArray[Any]) -> dict[Any, float] | None:
+    """Return the costs of mistakes by label, from arguments ``label=cost``; None of none."""
+    costs = _read_pairs("--cost", "a number", pairs, classes)
+    lacking = [label for label in classes.tolist() if label not in costs]
+    if costs and lacking:
+        raise FileError(f"--cost must be given for each class; it lacks {list_names(lacking)}")
+    return {label: _read_cost(text) for label, text in costs.items()} if costs else None
+
+
+def _read_cost(text: str) -> float:
+    try:
+        cost = float(text)
+    except ValueError:
+        cost = math.nan
+    if not 0.0 <= cost < math.inf:
+        raise FileError(f"--cost: the cost must be a number of at least 0; got {text!r}")
+    return cost
+
+
+def _read_pairs(
+    option: str, what: str, pairs: Sequence[str], classes: NDArray[Any]
+) -> dict[Any, str]:
+    """Return texts by label, from arguments ``label=text``."""
+    texts: dict[Any, str] = {}
     for pair in pairs:
-        text, equals, name = pair.partition("=")
-        if not equals or not name.strip():
-            raise FileError(f"--class-name must be a label, =, and a text; got {pair!r}")
-        label = _find_class(text, classes, "--class-name: the label")
-        if label in names:
-            raise FileError(f"--class-name names {text!r} twice")
-        names[label] = name
-    return names
+        label_text, equals, text = pair.partition("=")
+        if not equals or not text.strip():
+            raise FileError(f"{option} must be a label, =, and {what}; got {pair!r}")
+        label = find_label(label_text, classes, f"{option}: the label")
+        if label in texts:
+            raise FileError(f"{option} names {label_text!r} twice")
+        texts[label] = text
+    return texts

@@ -21,9 +21,6 @@ __all__ = ["AroundClassifier"]
 class AroundClassifier(SavingMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier around a fitted one or the models of folds, with rows that they did not see."""
 
-    models_: list[Any]
-    classes_: NDArray[Any]
-
     estimator: Any = parameter(
         default=None,
         check=lambda _, value: value,  # the fit checks it
@@ -88,8 +85,9 @@ class AroundClassifier(SavingMixin, ClassifierMixin, BaseEstimator):  # type: ig
 
     def _set_models(self, models: list[Any]) -> None:
         """Keep the models, and the classes and features of the first."""
-        self.models_ = models
-        self.classes_ = models[0].classes_
+        # Class-level annotations would be parameters to type checkers.
+        self.models_: list[Any] = models
+        self.classes_: NDArray[Any] = models[0].classes_
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(models[0], name):
                 setattr(self, name, getattr(models[0], name))

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from properboost.data.libraries import is_a
 
-__all__ = ["Costs", "find_threshold", "read_costs", "read_row_costs"]
+__all__ = ["Costs", "choose_decisions", "decide", "find_threshold", "read_costs", "read_row_costs"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -58,6 +58,21 @@ def find_threshold(matrix: Array) -> float:
     of_first = matrix[1, 0] - matrix[1, 1]
     total = of_second + of_first
     return float(of_second / total) if total > 0.0 else 0.5
+
+
+def decide(probability: Array, matrix: Array) -> NDArray[np.intp]:
+    """Return the decision of least expected cost for each row, by its probabilities."""
+    if len(matrix) == 2:
+        return (probability[:, 1] >= find_threshold(matrix)).astype(np.intp)
+    return choose_decisions(probability @ matrix)
+
+
+def choose_decisions(expected: Array) -> NDArray[np.intp]:
+    """Return the decision of least cost in each row; of equals the first, or the second of two."""
+    if expected.shape[1] == 2:
+        return (expected[:, 1] <= expected[:, 0]).astype(np.intp)
+    decisions: NDArray[np.intp] = expected.argmin(axis=1)
+    return decisions
 
 
 def _read_numbers(costs: ArrayLike) -> Array:

@@ -17,7 +17,13 @@ from properboost.data.spelling import Spelling
 from properboost.data.weights import read_weights
 from properboost.estimators.any_classifier import is_fitted, require_classifier
 from properboost.estimators.base import SavingMixin
-from properboost.estimators.costs import Costs, find_threshold, read_costs, read_row_costs
+from properboost.estimators.costs import (
+    Costs,
+    choose_decisions,
+    find_threshold,
+    read_costs,
+    read_row_costs,
+)
 
 __all__ = ["LeastCostClassifier", "find_saved", "unwrap"]
 
@@ -205,12 +211,7 @@ class LeastCostClassifier(SavingMixin, MetaEstimatorMixin, ClassifierMixin, Base
             )
             labels: NDArray[Any] = decide.predict(X)
             return labels
-        expected = self.expected_costs(X, costs)
-        if len(classes) == 2:
-            chosen = (expected[:, 1] <= expected[:, 0]).astype(np.intp)
-        else:
-            chosen = expected.argmin(axis=1)
-        decisions: NDArray[Any] = classes[chosen]
+        decisions: NDArray[Any] = classes[choose_decisions(self.expected_costs(X, costs))]
         return decisions
 
     def mean_cost(

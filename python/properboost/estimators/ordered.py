@@ -17,15 +17,22 @@ from properboost.data.weights import read_weights
 from properboost.estimators.base import SavingMixin
 from properboost.estimators.labelled_rows import LabelledRows
 from properboost.estimators.ordered_fit import prepare_fit
+from properboost.estimators.ordered_predicting import OrderedModel, OrderedPredictingMixin
 from properboost.estimators.properboost import ProperBoostClassifier, run_plan
+from properboost.estimators.scorer import Scorer
 from properboost.fitting.unfinished import warn_of_unfinished
-from properboost.losses.ordered_link import OrderedLink
 from properboost.metrics import ranked_probability_score
 
 __all__ = ["OrderedClassifier"]
 
 
-class OrderedClassifier(SavingMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class OrderedClassifier(
+    OrderedPredictingMixin,
+    SavingMixin,
+    MetaEstimatorMixin,  # type: ignore[misc]
+    ClassifierMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """Boosting for ordered classes, such as grades: one function F, and thresholds on its scale.
 
     The probability of a class above the j-th is psi(F(x) - theta_j), for the inverse link psi of
@@ -71,6 +78,8 @@ class OrderedClassifier(SavingMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
     >>> bool(np.all(np.diff(model.thresholds_) > 0.0))
     True
     """
+
+    estimator_: ProperBoostClassifier
 
     def __init__(self, estimator: Any = None, classes: Sequence[Any] | None = None) -> None:
         self.estimator = estimator
@@ -147,53 +156,29 @@ class OrderedClassifier(SavingMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
         tags.input_tags = get_tags(inner).input_tags
         return tags
 
-    @property
-    def ordered_classes_(self) -> NDArray[Any]:
-        """The labels in ascending order."""
-        ordered: NDArray[Any] = self.classes_[np.argsort(self._ranks)]
-        return ordered
-
-    @property
-    def _link(self) -> OrderedLink:
-        return OrderedLink(self.estimator_.loss_, self.thresholds_)
-
     # -- predictions ------------------------------------------------------------------------------
 
     def _predict_ordered(self, X: Any) -> NDArray[np.float64]:
         """Return the probabilities of the classes in ascending order."""
         self._check_fitted()
-        return self._link.probabilities(self.estimator_.decision_function(X))
+        return super()._predict_ordered(X)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows.
+    def compile(self) -> Scorer:
+        """Return a scorer of single rows: dicts, or tables of one row.
 
         Returns
         -------
-        ndarray of shape (n_rows, n_classes)
-            A column for each of `classes_`.
+        Scorer
+            It predicts as the model does now, bit for bit; its `decision_function` is F.  Threads
+            may share it, and you can pickle it.
+
+        See Also
+        --------
+        properboost.load_scorer : The scorer of a model file, in a process without scikit-learn.
         """
-        return self._predict_ordered(X)[:, self._ranks]
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row, the lowest of equals.
-
-        Parameters
-        ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        most_probable = self._predict_ordered(X).argmax(axis=1)
-        labels: NDArray[Any] = self.ordered_classes_[most_probable]
-        return labels
+        self._check_fitted()
+        model = OrderedModel(self.estimator_, self.classes_, self._ranks, self.thresholds_)
+        return model.compile()
 
     def ranked_probability_score(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None

@@ -59,10 +59,20 @@ class Scorer:
         self._names = names
         self._read = read
 
+    @property
+    def model(self) -> Any:
+        """The model that predicts, which nothing changes."""
+        return self._model
+
+    def of_model(self, model: Any) -> Scorer:
+        """Return the scorer of a model that takes the same rows, such as one around this one's."""
+        return Scorer(model, self._names, self._read)
+
     def __repr__(self) -> str:
         n_features, n_classes = len(self._names), len(self.classes_)
         name = getattr(self._model, "kind", type(self._model).__name__)
-        return f"<scorer of a {name}: {n_features} features, {n_classes} classes>"
+        article = "an" if name[0] in "AEO" else "a"
+        return f"<scorer of {article} {name}: {n_features} features, {n_classes} classes>"
 
     @property
     def classes_(self) -> NDArray[Any]:

@@ -12,7 +12,9 @@ from properboost.data.frames import open_table
 from properboost.estimators.base import TableClassifier, describe_training
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.linear import LinearClassifier
+from properboost.estimators.ordered_predicting import OrderedPredictingMixin
 from properboost.export.decisions import CodedColumn, Decision, choose, convert_tree
+from properboost.losses.ordered_link import OrderedLink
 from properboost.losses.probabilities import Link
 from properboost.models.damped_ensemble import DampedEnsemble
 from properboost.models.ensemble import Ensemble, Rounds
@@ -74,8 +76,10 @@ class Description:
     intercepts: NDArray[np.float64] | None
     classes: NDArray[Any]
     """The labels, of a type of `read_classes`."""
-    link: Link | None
+    link: Link | OrderedLink | None
     """The link from raw predictions to probabilities."""
+    ranks: NDArray[np.intp] | None = None
+    """The place of each class in the order, of ordered classes."""
     shares: NDArray[np.float64] | None = None
     """The probabilities of both classes, by number of the only term, instead of a link."""
     positions: dict[int, NDArray[np.float64]] = field(default_factory=dict)
@@ -113,6 +117,8 @@ def check_outputs(outputs: Sequence[str], known: Sequence[str]) -> tuple[str, ..
 def describe(model: Any) -> Description:
     """Return the description of a fitted model, or refuse it by name."""
     model = getattr(model, "best_estimator_", model)
+    if isinstance(model, OrderedPredictingMixin):
+        return _describe_ordered(model)
     if not isinstance(model, TableClassifier):
         raise TypeError(
             f"model must be a fitted classifier of properboost; got {type(model).__name__}"
@@ -160,6 +166,18 @@ def describe(model: Any) -> Description:
         n_models=len(ensemble.models),
         intercepts=ensemble.intercept if ensemble.intercepts else None,
         link=model._link,
+    )
+
+
+def _describe_ordered(model: Any) -> Description:
+    """Return the description of F, with the link and the order of the classes."""
+    model._check_fitted()
+    return replace(
+        describe(model.estimator_),
+        name=type(model).__name__,
+        classes=read_classes(model.classes_),
+        link=model._link,
+        ranks=model._ranks,
     )
 
 
@@ -347,6 +365,7 @@ def encode_rows(model: Any, X: Any) -> NDArray[np.float64]:
     """
     described = describe(model)
     model = getattr(model, "best_estimator_", model)
+    model = model.estimator_ if isinstance(model, OrderedPredictingMixin) else model
     table = open_table(model, X, reset=False)
     bins, _ = describe_training(model)
     rows = np.empty((table.n_rows, table.n_features))

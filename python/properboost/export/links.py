@@ -23,12 +23,20 @@ from properboost.losses.builtin import (
     Savage,
 )
 from properboost.losses.custom import CustomLoss
+from properboost.losses.ordered_link import OrderedLink
 from properboost.losses.probabilities import Link, Votes
 from properboost.losses.table import KNOTS
 from properboost.losses.tangent import CERTAIN, Tangent
 from properboost.models.ensemble import LARGEST_RAW
 
-__all__ = ["CELLS_PER_OCTAVE", "OCTAVES", "Value", "fit_tail", "probabilities"]
+__all__ = [
+    "CELLS_PER_OCTAVE",
+    "OCTAVES",
+    "Value",
+    "fit_tail",
+    "ordered_probabilities",
+    "probabilities",
+]
 
 CELLS_PER_OCTAVE, OCTAVES = 128, 24
 """Cells of a loss table, by the powers of two of 1 + |u| / scale."""
@@ -84,7 +92,15 @@ class Value(ABC):
 
     @abstractmethod
     def beside(self, other: Self) -> Self:
-        """Return this and `other` as the numbers of two classes."""
+        """Return the numbers of this and of `other`."""
+
+    @abstractmethod
+    def less_each(self, numbers: NDArray[np.float64]) -> Self:
+        """Return this, which is one number, less each of `numbers`."""
+
+    @abstractmethod
+    def take(self, places: NDArray[np.intp]) -> Self:
+        """Return the numbers at these places."""
 
     @abstractmethod
     def keep(self) -> Self:
@@ -156,6 +172,31 @@ def probabilities(link: Link, raw: Any) -> Any:
     total = against_rest.total().keep()
     # After an underflow the sum is meaningless.
     return (total - _NOTHING).where_positive(against_rest / total.at_least(_NOTHING), 1.0 / raw.n)
+
+
+def ordered_probabilities(link: OrderedLink, raw: Any) -> Any:
+    """Return the probabilities of ordered classes, in ascending order; `raw` is one number.
+
+    Raises
+    ------
+    ValueError
+        If the link has no formula; the message names the loss.
+    """
+    loss, n = link.loss, len(link.thresholds)
+    distance = raw.less_each(link.thresholds).keep()
+    tail = _tail(loss, _divide(distance, loss.gain).size().keep()).keep()
+    other = (tail * -1.0 + 1.0).keep()
+    above = distance.where_positive(other, tail).keep()
+    below = distance.where_positive(tail, other).keep()
+    first, last = below.take(np.array([0])), above.take(np.array([n - 1]))
+    if n == 1:
+        return first.beside(last)
+    lower, upper = np.arange(n - 1), np.arange(1, n)
+    # Both differences are the same number.  The one of the smaller terms keeps its digits.
+    between = (above.take(lower) - 0.5).where_positive(
+        below.take(upper) - below.take(lower), above.take(lower) - above.take(upper)
+    )
+    return first.beside(between.at_least(0.0)).beside(last)
 
 
 def _divide(raw: Any, *units: float, in_order: bool = False) -> Any:

@@ -24,8 +24,15 @@ from properboost.export.description import (
     check_outputs,
     describe,
 )
-from properboost.export.links import CELLS_PER_OCTAVE, OCTAVES, Value, probabilities
+from properboost.export.links import (
+    CELLS_PER_OCTAVE,
+    OCTAVES,
+    Value,
+    ordered_probabilities,
+    probabilities,
+)
 from properboost.extras import import_extra
+from properboost.losses.ordered_link import OrderedLink
 from properboost.parameters.elsewhere import advise_calls
 
 __all__ = [
@@ -697,6 +704,8 @@ def _finish(graph: _Graph, described: Description, output: str, raw: str, number
     if described.shares is not None:
         only = graph.add("Gather", numbers, graph.constant(np.array(0)), axis=0)
         class_probabilities = graph.add("Gather", graph.constant(described.shares), only, axis=0)
+    elif isinstance(described.link, OrderedLink):
+        return _finish_ordered(graph, described, output, raw)
     elif output == "probabilities":
         assert described.link is not None
         class_probabilities = probabilities(
@@ -721,6 +730,19 @@ def _finish(graph: _Graph, described: Description, output: str, raw: str, number
             nowhere = graph.constant(np.array(len(described.classes)))
             position = graph.add("Where", missing, nowhere, position)
     return graph.add("Gather", graph.constant(described.classes), position, axis=0)
+
+
+def _finish_ordered(graph: _Graph, described: Description, output: str, raw: str) -> str:
+    """Return the labels or the probabilities of ordered classes."""
+    assert isinstance(described.link, OrderedLink)
+    assert described.ranks is not None
+    ordered = ordered_probabilities(described.link, _Tensor(graph, raw, 1))
+    if output == "probabilities":
+        name: str = ordered.take(described.ranks).name
+        return name
+    position = graph.add("ArgMax", ordered.name, axis=1, keepdims=0)
+    labels = described.classes[np.argsort(described.ranks)]
+    return graph.add("Gather", graph.constant(labels), position, axis=0)
 
 
 class _Tensor(Value):
@@ -772,7 +794,15 @@ class _Tensor(Value):
         return _Tensor(self._graph, self._graph.cast(top, "DOUBLE"), self.n)
 
     def beside(self, other: _Tensor) -> _Tensor:
-        return self._make("Concat", self.name, other.name, n=2, axis=1)
+        return self._make("Concat", self.name, other.name, n=self.n + other.n, axis=1)
+
+    def less_each(self, numbers: NDArray[np.float64]) -> _Tensor:
+        name = self._graph.combine("Sub", self.name, numbers[None, :])
+        return _Tensor(self._graph, name, len(numbers))
+
+    def take(self, places: NDArray[np.intp]) -> _Tensor:
+        where = self._graph.constant(places.astype(np.int64))
+        return self._make("Gather", self.name, where, n=len(places), axis=1)
 
     def keep(self) -> _Tensor:
         return self

@@ -32,8 +32,15 @@ from properboost.export.description import (
     check_outputs,
     describe,
 )
-from properboost.export.links import CELLS_PER_OCTAVE, OCTAVES, Value, probabilities
+from properboost.export.links import (
+    CELLS_PER_OCTAVE,
+    OCTAVES,
+    Value,
+    ordered_probabilities,
+    probabilities,
+)
 from properboost.export.sql_dialects import DIALECTS, Dialect, Syntax
+from properboost.losses.ordered_link import OrderedLink
 from properboost.parameters import checks
 from properboost.parameters.elsewhere import advise_calls
 
@@ -158,6 +165,8 @@ def _list_results(
     if output == "raw":
         names = ["raw"] if len(raw) == 1 else [f"raw_{label}" for label in labels]
         return list(zip(names, raw, strict=True))
+    if isinstance(described.link, OrderedLink):
+        return _list_ordered(query, described, output, raw)
     # Missing or infinite values have no prediction in linear models: it is NULL, but comparisons
     # and some databases' `greatest` would turn NULL into a value.
     begin, end = (
@@ -179,11 +188,31 @@ def _list_results(
         test = f"{shares[1]} > {query.number(0.5)}" if shares else f"{raw[0]} > {query.number(0.0)}"
         label = f"CASE WHEN {test} THEN {literals[1]} ELSE {literals[0]} END"
         return [("label", f"{begin}{label}{end}")]
-    top = query.keep([query.greatest(raw)])[0]
+    return [("label", _choose_label(query, raw, literals))]
+
+
+def _list_ordered(
+    query: _Query, described: Description, output: str, raw: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Return names and expressions of the label, or of the probabilities, of ordered classes."""
+    assert isinstance(described.link, OrderedLink)
+    assert described.ranks is not None
+    labels = described.classes.tolist()
+    ordered = ordered_probabilities(described.link, _Columns(query, list(raw))).keep()
+    if output == "probabilities":
+        by_label = ordered.take(described.ranks).expressions
+        return [(f"probability_{label}", p) for label, p in zip(labels, by_label, strict=True)]
+    in_order = [query.label(labels[k]) for k in np.argsort(described.ranks).tolist()]
+    return [("label", _choose_label(query, ordered.expressions, in_order))]
+
+
+def _choose_label(query: _Query, scores: Sequence[str], literals: Sequence[str]) -> str:
+    """Return the expression of the label whose score is the largest, the first of equals."""
+    top = query.keep([query.greatest(scores)])[0]
     tests = [
-        f"WHEN {score} >= {top} THEN {label}" for score, label in zip(raw, literals, strict=True)
+        f"WHEN {score} >= {top} THEN {label}" for score, label in zip(scores, literals, strict=True)
     ]
-    return [("label", f"CASE {' '.join(tests)} END")]
+    return f"CASE {' '.join(tests)} END"
 
 
 class _Query:
@@ -764,6 +793,13 @@ class _Columns(Value):
 
     def beside(self, other: _Columns) -> _Columns:
         return _Columns(self._query, self.expressions + other.expressions)
+
+    def less_each(self, numbers: NDArray[np.float64]) -> _Columns:
+        (only,) = self.keep().expressions
+        return _Columns(self._query, [f"({only} - {self._query.number(t)})" for t in numbers])
+
+    def take(self, places: NDArray[np.intp]) -> _Columns:
+        return _Columns(self._query, [self.expressions[k] for k in places.tolist()])
 
     def keep(self) -> _Columns:
         return _Columns(self._query, self._query.keep(self.expressions))

@@ -21,6 +21,7 @@ __all__ = [
     "Caution",
     "Counterfactual",
     "Counterfactuals",
+    "DecisionCosts",
     "Drift",
     "Effect",
     "Estimate",
@@ -36,6 +37,7 @@ __all__ = [
     "ModelScores",
     "Overconfidence",
     "PairEffect",
+    "RatioLimit",
     "Reliability",
     "ReliabilityBin",
     "ReportContent",
@@ -129,7 +131,8 @@ class Limit:
     """Error rates where the second class is predicted from this probability on.
 
     All are shares: `called` and `wrong` of all rows, `missed` of those of the class, `false_alarms`
-    of the others; NaN where there are none.
+    of the others; NaN where there are none.  `cost` is the mean over the rows, by the costs that
+    the limit is compared by; None without costs.
     """
 
     at: float
@@ -137,6 +140,37 @@ class Limit:
     missed: float
     false_alarms: float
     wrong: float
+    cost: float | None = None
+
+
+@dataclass(frozen=True)
+class RatioLimit:
+    """The limit of least expected cost, if a miss costs so many false alarms.
+
+    `relative_cost` is the mean cost there as a share of that at 50%; NaN where that is 0.
+    """
+
+    ratio: float
+    limit: Limit
+    relative_cost: float
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionCosts:
+    """Mean costs of a row by the ways to decide: `matrix` has those of decisions by class.
+
+    `most_probable` is of the most probable class, `least` of the decision of least expected cost,
+    and `saving` is their difference.  `constant` is of the same decision for all rows, the cheapest
+    one.  `limit` is that of two classes.
+    """
+
+    matrix: Array
+    most_probable: Estimate
+    least: Estimate
+    saving: Estimate
+    constant: float
+    constant_class: int
+    limit: Limit | None
 
 
 @dataclass(frozen=True)
@@ -146,7 +180,8 @@ class Evaluation:
     `scores` are "error", "log_loss", "brier" and "auc".  ``confusion[k, j]`` is the weight of the
     rows of class `k` that were taken for `j`, and `shares` are those of the classes.  ``missed[k]``
     is the share of the rows of class `k` that were taken for another one, and ``precision[k]`` the
-    share of those taken for `k` that were of it.  `limits` are of two classes only.
+    share of those taken for `k` that were of it.  `limits` and `ratios` are of two classes only.
+    `costs` is None without costs of mistakes, and then there are `ratios`.
     """
 
     scores: dict[str, Score]
@@ -156,6 +191,8 @@ class Evaluation:
     precision: tuple[Estimate, ...]
     reliability: Reliability
     limits: tuple[Limit, ...]
+    ratios: tuple[RatioLimit, ...]
+    costs: DecisionCosts | None
     n_resamples: int
 
 

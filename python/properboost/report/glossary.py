@@ -118,6 +118,12 @@ GLOSSARY = (
         "where they are neither too high nor too low.",
         r"calibrat(ed|ion)",
     ),
+    GlossaryEntry(
+        "least expected cost",
+        "The decision that costs least on average, over the classes that the row may have, by "
+        "their probabilities.  It need not be the cheapest on each row, nor on these test rows.",
+        r"least expected costs?",
+    ),
     GlossaryEntry("geometric mean", "A mean for shares: the root of a product.", r"geometric mean"),
     GlossaryEntry(
         "loss",

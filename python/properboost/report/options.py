@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from properboost.estimators.costs import Costs
 from properboost.parameters import checks
 
 __all__ = ["ReportOptions"]
@@ -36,6 +37,10 @@ class ReportOptions:
     feature_descriptions : mapping of str to str, optional
         Descriptions of features by name, as ``{"fnlwgt": "how many people the row stands for"}``;
         the page adds them wherever it shows one.  Those of other columns are ignored.
+    costs : dict or array-like of shape (n_classes, n_classes), optional
+        The costs of mistakes, as of `LeastCostClassifier`: by the label of a row's class, or of
+        each decision (column) by class (row).  The page then has the costs of the decisions, which
+        need labels.  Those of a `LeastCostClassifier` are the default.
     confidence_level : float, default=0.9
         The confidence level of intervals, in (0, 1).
     max_features, max_pairs : int, default=20, 10
@@ -69,6 +74,7 @@ class ReportOptions:
     class_: Any = None
     class_names: Mapping[Any, str] | None = None
     feature_descriptions: Mapping[str, str] | None = None
+    costs: Costs = None
     confidence_level: float = 0.9
     max_features: int = 20
     max_pairs: int = 10

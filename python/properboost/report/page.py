@@ -140,11 +140,19 @@ _KINDS = {
 }
 
 
+def _describe_ratio(ratio: float) -> str:
+    """Return the cost of a miss in words: "10 false alarms", "1/10 of a false alarm"."""
+    if ratio < 1.0:
+        return f"1/{1.0 / ratio:.0f} of a false alarm"
+    return count(ratio, "false alarm", "false alarms")
+
+
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "describe_cost": describe_cost,
     "describe_score": describe_score,
     "describe_family": describe_family,
     "describe_inside": describe_inside,
+    "describe_ratio": _describe_ratio,
     "describe_parameter": describe_parameter,
     "percent": percent,
     "precise": precise,
@@ -213,7 +221,7 @@ def _gather_scores(content: ReportContent) -> dict[str, Any]:
     }
     if evaluation is None:
         nothing: dict[str, Any] = {"worst": None, "saving": None, "usual": "", "trust": ""}
-        return values | nothing | {"misses": [], "mistakes": [], "scores": []}
+        return values | nothing | {"misses": [], "mistakes": [], "scores": [], "costs": None}
     return values | {
         "worst": _find_worst(evaluation),
         "saving": evaluation.scores["log_loss"].saving.value,
@@ -222,6 +230,7 @@ def _gather_scores(content: ReportContent) -> dict[str, Any]:
         "misses": _list_misses(evaluation),
         "mistakes": _list_mistakes(evaluation, names),
         "scores": [_show_score(evaluation, *score) for score in _SCORES],
+        "costs": evaluation.costs,
     }
 
 

@@ -13,11 +13,12 @@ from properboost.report.content import (
     Array,
     Estimate,
     Evaluation,
-    Limit,
     Reliability,
     ReliabilityBin,
     Score,
 )
+from properboost.report.costs import N_AVERAGES, CostedWays
+from properboost.report.limits import Limits
 from properboost.report.proportions import estimate_proportion
 
 __all__ = ["evaluate"]
@@ -41,6 +42,7 @@ def evaluate(
     predicted: NDArray[np.intp],
     weight: Array | None = None,
     *,
+    costs: Array | None = None,
     confidence_level: float = 0.9,
     random_state: int = 0,
 ) -> Evaluation:
@@ -54,6 +56,8 @@ def evaluate(
         The position of each row's class, and of the one that was predicted.
     weight : ndarray of shape (n_rows,), optional
         How often each row counts.
+    costs : ndarray of shape (n_classes, n_classes), optional
+        The cost of each decision (column) for a row of each class (row).
     confidence_level : float, default=0.9
         The confidence level of intervals.  Those of scores and of the
         calibration are percentiles of a bootstrap over rows.
@@ -68,6 +72,7 @@ def evaluate(
     guess = np.full(n_rows, shares.argmax())
     constant_scores = _list_scores(np.tile(shares, (n_rows, 1)), codes, guess)
     constant_scores["auc"] = lambda _: 0.5
+    ways = None if costs is None else CostedWays.of(costs, probability, codes, predicted)
     recalibration = Recalibration.of(probability, codes, weights)
     expected, observed = probability[:, 1], codes == 1
     if n_classes > 2:
@@ -80,7 +85,8 @@ def evaluate(
             saving = constant_scores[name](counts) - value
             numbers += [value, -saving if name == "auc" else saving]
         bias = float(np.average(expected - observed, weights=counts))
-        return np.array([*numbers, bias, *recalibration.fit(counts)])
+        of_ways = () if ways is None else ways.average(counts)
+        return np.array([*numbers, *of_ways, bias, *recalibration.fit(counts)])
 
     n_resamples = int(np.clip(WORK / probability.size, FEWEST_RESAMPLES, MOST_RESAMPLES))
     estimates = _bootstrap(score_resample, weights, confidence_level, n_resamples, random_state)
@@ -88,7 +94,11 @@ def evaluate(
         name: Score(estimates[2 * k], constant_scores[name](weights), estimates[2 * k + 1])
         for k, name in enumerate(model_scores)
     }
-    bias, slope, *intercepts = estimates[2 * len(model_scores) :]
+    others = estimates[2 * len(model_scores) :]
+    of_ways = [others.pop(0) for _ in range(0 if ways is None else N_AVERAGES)]
+    bias, slope, *intercepts = others
+    limits = Limits(expected, observed, predicted == 1, weights) if n_classes == 2 else None
+    least = None if limits is None or costs is None else limits.find_least(costs)
     taken = np.bincount(n_classes * codes + predicted, weights, n_classes**2).astype(np.float64)
     return Evaluation(
         scores=scores,
@@ -110,33 +120,11 @@ def evaluate(
             slope=slope,
             intercept=intercepts[0] if intercepts else None,
         ),
-        limits=_list_limits(expected, observed, predicted == 1, weights) if n_classes == 2 else (),
+        limits=() if limits is None else limits.list_tenths(costs),
+        ratios=() if limits is None or costs is not None else limits.list_ratios(),
+        costs=None if ways is None else ways.sum_up(of_ways, shares, least),
         n_resamples=n_resamples,
     )
-
-
-def _list_limits(
-    probability: Array, is_second: NDArray[np.bool_], predicted: NDArray[np.bool_], weight: Array
-) -> tuple[Limit, ...]:
-    """Return error rates at limits in steps of a tenth; `predicted` is for the limit of 50%."""
-
-    def find_share(these: NDArray[np.bool_], among: NDArray[np.bool_]) -> float:
-        total = weight[among].sum()
-        return float(weight[these & among].sum() / total) if total > 0.0 else np.nan
-
-    limits, everyone = [], np.ones(len(probability), dtype=bool)
-    for tenths in range(1, N_BINS):
-        called = predicted if 2 * tenths == N_BINS else probability > tenths / N_BINS
-        limits.append(
-            Limit(
-                at=tenths / N_BINS,
-                called=find_share(called, everyone),
-                missed=find_share(~called, is_second),
-                false_alarms=find_share(called, ~is_second),
-                wrong=find_share(called != is_second, everyone),
-            )
-        )
-    return tuple(limits)
 
 
 def _list_scores(

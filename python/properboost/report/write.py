@@ -11,6 +11,8 @@ from properboost.data.labels import find_classes
 from properboost.data.weights import read_weights
 from properboost.estimators.base import TableClassifier
 from properboost.estimators.boosted import BoostedClassifier
+from properboost.estimators.costs import read_costs
+from properboost.estimators.least_cost import LeastCostClassifier, unwrap
 from properboost.parameters import checks
 from properboost.report.cautions import list_cautions, list_drift
 from properboost.report.content import (
@@ -54,7 +56,7 @@ __all__ = ["collect", "write_report"]
 
 
 def write_report(
-    model: TableClassifier,
+    model: TableClassifier | LeastCostClassifier,
     X: Any,
     y: ArrayLike | None,
     path: AnyPath,
@@ -76,7 +78,7 @@ def write_report(
     Parameters
     ----------
     model : classifier
-        A fitted model of the package.
+        A fitted model of the package, or a `LeastCostClassifier` around one.
     X : array or table of shape (n_rows, n_features)
         Test rows, with the columns the model was fitted on.  Rows that it was fitted on flatter it.
     y : array-like of shape (n_rows,), or None
@@ -122,13 +124,19 @@ def write_report(
     ...     model, X[1::2], y[1::2], "report.html", class_names={0: "malignant", 1: "benign"}
     ... )  # doctest: +SKIP
     """
+    costs = model.costs if isinstance(model, LeastCostClassifier) else None
+    model = unwrap(model)
     if not isinstance(model, TableClassifier):
         raise TypeError(
-            "model must be a classifier of properboost, without another one around it; got a "
+            "model must be a classifier of properboost, or a LeastCostClassifier around one; got a "
             f"{type(model).__name__}"
         )
     model._check_fitted()
     options = replace(ReportOptions() if options is None else options, **changes)
+    if y is None and options.costs is not None:
+        raise ValueError("costs needs y, which is None")
+    if y is not None and options.costs is None:
+        options = replace(options, costs=costs)
     train = None
     if X_train is not None:
         if y is None or y_train is None:
@@ -171,6 +179,7 @@ def collect(
             codes,
             predicted,
             weight,
+            costs=_read_costs(options, model),
             confidence_level=level,
             random_state=options.random_state,
         )
@@ -238,6 +247,11 @@ def collect(
         groupings=groupings,
         groups_chosen=groups_chosen,
     )
+
+
+def _read_costs(options: ReportOptions, model: TableClassifier) -> Array | None:
+    """Return the costs of decisions by class, if there are any."""
+    return None if options.costs is None else read_costs(options.costs, np.asarray(model.classes_))
 
 
 def _choose_class(

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import NoReturn, get_args
 
+from properboost.estimators.ordered_predicting import OrderedModel
 from properboost.estimators.udt_predicting import Phi
 from properboost.losses.builtin import GLog
 from properboost.losses.probabilities import Link
@@ -17,6 +18,7 @@ from properboost.persistence.fitted_models import (
 from properboost.persistence.json_node import Node
 from properboost.persistence.labels import build_classes, build_names, build_two_classes
 from properboost.persistence.losses import build_loss
+from properboost.persistence.ordered_classes import build_order
 from properboost.persistence.rado_models import build_rado_model, find_rounds
 from properboost.persistence.single_trees import build_bins_and_tree
 from properboost.persistence.uls_models import build_uls_model
@@ -108,14 +110,24 @@ def _read_rados(node: Node, version: int) -> LinearPredictor:
     return LinearPredictor(classes, model.columns, model.coefficients(), Link(GLog(1.0)))
 
 
+def _read_ordered(node: Node, version: int) -> OrderedModel:
+    fields = _take(node, "classes", "places", "thresholds", "model")
+    order = build_order(fields)
+    model = _read_boosted(fields["model"], version)
+    if len(model.classes_) != 2 or model.begins_with_scores_:
+        fields["model"].fail("must be of two classes, without initial scores")
+    model.kind = "ProperBoostClassifier"
+    return OrderedModel(model, *order)
+
+
 def _refuse(node: Node, _: int) -> NoReturn:
     node.fail("is of a classifier around another one, which load_model reads, but no scorer")
 
 
-READERS: Mapping[str, Callable[[Node, int], Predictor]] = {
+READERS: Mapping[str, Callable[[Node, int], Predictor | OrderedModel]] = {
     "ConformalClassifier": _refuse,
     "LeastCostClassifier": _refuse,
-    "OrderedClassifier": _refuse,
+    "OrderedClassifier": _read_ordered,
     "ProperBoostClassifier": _read_boosted,
     "ProperBoostClassifierCV": _read_best(_read_boosted),
     "ARBoostClassifier": _read_votes,
