@@ -213,7 +213,8 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES or name == "dask":  # which is not in __all__, because it needs an extra
         return import_module(f"{__name__}.{name}")
     if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advise_on_name(name)}")
+        advice = advise_on_name(name, __all__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advice}")
     value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
