@@ -176,6 +176,16 @@ def test_plain_lines_come_every_few_seconds(capsys, monkeypatch):
     ]
 
 
+def test_lines_of_a_long_fit_come_ever_less_often(monkeypatch):
+    now = iter(range(3600))
+    monkeypatch.setattr(progress_module.time, "monotonic", lambda: float(next(now)))
+    times = progress_module.LineTimes()
+    due = [second for second in range(3600) if times.is_due()]
+    assert due[:11] == [*range(0, 22, 2)]
+    assert due[-1] < due[-2] * 1.12  # at any time the last line is of the last tenth
+    assert len(due) < 80
+
+
 def test_an_interrupt_in_the_progress_report_stops_the_fit(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt

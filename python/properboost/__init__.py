@@ -12,7 +12,8 @@ Begin with these, each of which has its own ``help``::
 The modules are `plots`, `export`, `report`, `metrics`, `losses`, `datasets`, `diagnostics`,
 `batches` and `rado`; ``properboost --help`` lists the commands of the shell.
 
-Names are imported on their first use, so that `load_scorer` starts without scikit-learn.
+Names are imported on their first use, so that `load_scorer` starts without scikit-learn, and
+the shell's first line comes without NumPy.
 """
 
 from importlib import import_module
@@ -20,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 
 from properboost import _core
 from properboost._core import __version__
-from properboost.parameters.checks import count_threads
 from properboost.parameters.elsewhere import advise_on_name
 
 if TYPE_CHECKING:
@@ -213,7 +213,8 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES or name == "dask":  # which is not in __all__, because it needs an extra
         return import_module(f"{__name__}.{name}")
     if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advise_on_name(name)}")
+        advice = advise_on_name(name, __all__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advice}")
     value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
@@ -221,6 +222,8 @@ def __getattr__(name: str) -> Any:
 
 def show_config() -> None:
     """Print the version, the default number of threads, and the engine's instruction set."""
+    from properboost.parameters.checks import count_threads  # on use, because it needs NumPy
+
     threads = count_threads(None) if _core.has_openmp else 1
     openmp = "yes" if _core.has_openmp else "no (built without it: everything runs on one thread)"
     print(f"properboost {__version__}\n  threads: {threads}\n  OpenMP: {openmp}")

@@ -3,8 +3,7 @@
 import pytest
 
 import properboost as pb
-from properboost.cli.fit_plan import GROWTH, describe_plan, estimate_seconds, list_stages
-from properboost.model_selection.families import FAMILIES
+from properboost.cli.fit_plan import describe_plan, estimate_seconds
 
 
 @pytest.mark.parametrize(
@@ -15,16 +14,6 @@ def test_estimates_are_of_the_right_size(n_rows, n_classes, seconds):
     """The seconds are those of searches of benchmarks/peers/lines.jsonl."""
     estimate = estimate_seconds(pb.ProperBoostClassifierCV(), n_rows, n_classes)
     assert seconds / 3 < estimate < 8 * seconds
-
-
-@pytest.mark.parametrize("effort", sorted(GROWTH))
-def test_all_families_are_stages(effort):
-    search = pb.ProperBoostClassifierCV(effort=effort)
-    names = [stage.name for stage in list_stages(search)]
-    assert [n for n in names if n not in ("steps", "pairs", "boosting")] == [
-        family.name for family in reversed(FAMILIES) if family.rung <= effort
-    ]
-    assert len(list_stages(search, again=True)) == 2 * len(names)
 
 
 def test_plans_are_described():

@@ -1,11 +1,29 @@
 """Test the lines for the user."""
 
 import io
+import subprocess
 import sys
 
 import pytest
 
 from properboost.cli import output
+
+FIRST_LINE = """
+import io, sys
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        heavy = {"numpy", "scipy", "sklearn", "pandas", "joblib", "pyarrow", "tqdm"}
+        print(text.split(" ")[0], sorted(heavy & set(sys.modules)), flush=True)
+        raise SystemExit
+
+sys.stderr = Terminal()
+from properboost.__main__ import main
+main(["fit", sys.argv[1], "--target", "y"])
+"""
 
 
 class Terminal(io.StringIO):
@@ -25,6 +43,23 @@ def test_a_terminal_is_told_at_once_which_file_is_read(monkeypatch, tmp_path, si
     assert stream.getvalue() == f"Reading {path} ({words}) ...\n"
 
 
+def test_the_first_line_comes_before_anything_heavy_is_imported(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n1,a\n2,b\n")
+    shown = subprocess.run(
+        [sys.executable, "-c", FIRST_LINE, path], capture_output=True, text=True, timeout=300
+    )
+    assert shown.stdout == "Reading []\n", shown.stderr
+
+
+def test_a_log_is_told_on_request(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"xyz")
+    output.announce(["fit", str(path), "--verbose"])
+    assert sys.stderr.getvalue() == f"Reading {path} (3 bytes) ...\n"
+
+
 def test_nothing_is_announced_elsewhere(monkeypatch, tmp_path):
     path = tmp_path / "t.csv"
     path.touch()
@@ -32,6 +67,7 @@ def test_nothing_is_announced_elsewhere(monkeypatch, tmp_path):
         (io.StringIO(), ["fit", str(path)]),
         (Terminal(), ["predict", str(path)]),
         (Terminal(), ["fit", str(path), "--quiet"]),
+        (io.StringIO(), ["fit", str(path), "--quiet", "--verbose"]),
         (Terminal(), ["fit", "missing.csv"]),
     ]:
         monkeypatch.setattr(sys, "stderr", stream)

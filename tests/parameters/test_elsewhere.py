@@ -9,9 +9,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.metrics
 
 import properboost as pb
-from properboost.parameters.elsewhere import ARGUMENTS, ATTRIBUTES, NAMES, advise_callers
+from properboost.parameters.elsewhere import (
+    ARGUMENTS,
+    ATTRIBUTES,
+    FIT_ARGUMENTS,
+    LACKING,
+    NAMES,
+    PLOTS,
+    advise_callers,
+)
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/reference/parameters.md"
 X, Y = pd.DataFrame({"x": np.arange(60.0)}), np.arange(60) % 2
@@ -46,6 +55,34 @@ def test_attributes(name, model):
         getattr(model, name)
     if "pb." not in ATTRIBUTES[name]:
         assert [ours for ours in find_ours(ATTRIBUTES[name]) if not hasattr(model, ours)] == []
+
+
+@pytest.mark.parametrize("name", LACKING)
+def test_attributes_of_other_fits(name, model):
+    assert hasattr(model, name)
+    plain = pb.ProperBoostClassifier(n_estimators=2).fit(X, Y)
+    with pytest.raises(AttributeError, match=f"object has no attribute '{name}': use fit"):
+        getattr(plain, name)
+
+
+@pytest.mark.parametrize("name", FIT_ARGUMENTS)
+def test_arguments_of_fits(name):
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}': write "):
+        pb.ProperBoostClassifier().fit(X, Y, **{name: 1})
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_plots(name, model):
+    assert not hasattr(pb.plots, name)
+    ours = PLOTS[name]
+    if ours.startswith("plot_"):
+        assert ours in pb.plots.__all__
+    elif ours.startswith("model."):
+        assert all(hasattr(model, method) for method in find_ours(ours.removeprefix("model.")))
+    else:
+        assert ours.startswith("sklearn.metrics.")
+        display = getattr(sklearn.metrics, ours.split(".")[2])
+        assert callable(display.from_estimator)
 
 
 @pytest.mark.parametrize("name", NAMES)

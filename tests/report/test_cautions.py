@@ -127,6 +127,10 @@ def test_what_the_law_may_protect_is_named():
     assert "idle_race" not in text  # which the model does not use
     assert "Does it treat groups alike?" in text
     assert "“Sex”" in texts["It does not treat all groups alike"]
+    (caution,) = [c for c in content.cautions if c.title == "It does not treat all groups alike"]
+    (line,) = [line for line in caution.lines if line.startswith("Sex, ")]
+    assert "in “f”" in line
+    assert "in “m”" in line
     texts, content = cautions(model, rows, y, groups=[])
     assert not content.groupings
     assert "alike" not in texts["It uses what the law may protect"]

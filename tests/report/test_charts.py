@@ -149,6 +149,26 @@ def test_grids_have_the_cells_with_rows():
     assert shown == pytest.approx([0.52, 1.0, 0.04], abs=0.01)
 
 
+def test_grids_strike_through_the_cells_of_few_rows():
+    values, weights = np.ones((2, 3)), np.array([[9.0, 10.0, 0.0], [3.0, 11.0, 500.0]])
+    texts = [["a", "b", "c"], ["d", "e", "f"]]
+    levels = (["low", "high"], ["x", "y", "z"])
+    for few, expected in ((10.0, 2), (0.0, 0), (600.0, 5)):
+        root, tooltips = read(draw_grid(values, weights, levels, ("u", "v"), texts, "p", few=few))
+        assert sorted(tooltips) == ["a", "b", "d", "e", "f"]
+        strokes = [e for e in root.iter() if e.attrib.get("stroke") == "var(--ink)"]
+        assert len(strokes) == expected
+
+
+def test_titles_of_grids_stand_apart_from_names_in_a_wider_font():
+    """The renderer measures names in a font that may be narrower than the reader's."""
+    name = "Married-spouse-absent"
+    drawn = draw_grid(np.ones((1, 1)), np.ones((1, 1)), ([name], [name]), ("u", "v"), [["t"]], "l")
+    (title,) = [e for e in read(drawn)[0].iter() if e.text == "u"]
+    shift = float(re.match(r"translate\((-[\d.]+),", title.attrib["transform"])[1])
+    assert -shift - 14 > 6.5 * 14  # 15 letters of 10 pixels are shown
+
+
 def test_reliability_has_a_point_for_each_bin():
     points = [Point(0.1, 0.2, 0.1, 0.3, 10, "ten"), Point(0.8, 0.7, 0.6, 0.8, 30, "thirty")]
     root, texts = read(draw_reliability(points, ("said", "so"), "reliability"))

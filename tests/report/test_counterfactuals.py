@@ -166,6 +166,18 @@ def test_of_many_values_still_the_nearest_is_named(monkeypatch):
     assert tried[-1] <= 1 + 2 * (2 * 32 + 1)
 
 
+def test_the_only_value_beyond_is_named_alone():
+    """There is nothing less than 0, so it is not "0 or less"."""
+    X = np.repeat([[0.0], [1.0], [2.0], [3.0]], 100, axis=0)
+    table = pb.Table(max_cells=None)
+    model = pb.ProperBoostClassifier(n_estimators=20, weak_learner=table).fit(X, X[:, 0] > 0.0)
+    (row,) = tell(model, X, [101])
+    assert [change.values for change in row.counterfactuals.offered] == ["0"]
+    model.fit(X, X[:, 0] > 1.0)
+    (row,) = tell(model, X, [201])
+    assert [change.values for change in row.counterfactuals.offered] == ["1 or less"]
+
+
 def test_rows_that_nothing_turns_and_rows_that_are_not_requested(table):
     X, z = table
     model = pb.ProperBoostClassifier(n_estimators=20).fit(X, z > 0.0)

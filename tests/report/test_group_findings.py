@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from properboost.report.content import Estimate, Group
-from properboost.report.group_findings import list_findings
+from properboost.report.group_findings import list_findings, name_farthest
 from properboost.report.proportions import estimate_proportion
 
 
@@ -37,6 +37,16 @@ def test_the_two_that_are_farthest_apart_and_of_enough_rows_are_named():
     # Rows enough, but no difference from any other group.
     assert find([groups[0], make_group("d", 40, 9)]) == []
     assert find([groups[0], make_group("few", 10, 8)]) == []
+
+
+def test_a_caution_names_the_two_that_are_farthest_apart():
+    groups = [make_group("a", 1000, 200), make_group("b", 1000, 400), make_group("few", 10, 10)]
+    assert name_farthest(groups) == "missed: 40.0% in “b” and 20.0% in “a”"
+    alike = [make_group("a", 1000, 200), make_group("b", 1000, 200)]
+    assert name_farthest(alike) == ""
+    wrong = estimate_proportion(np.arange(2000) < 100, np.ones(2000), 0.9)
+    alike[1] = replace(alike[1], wrong=wrong, missed=None)
+    assert name_farthest(alike) == "wrong: 50.0% in “a” and 5.0% in “b”"
 
 
 def test_small_groups_put_together_are_not_named():

@@ -45,8 +45,11 @@ def test_numbers_become_ranges_of_as_many_rows():
     assert names[4] == "above 79.5"
     # One value is frequent.
     names, place, _ = divide(np.array([0.0] * 90 + [1.0, 2.0, 3.0, 4.0, 5.0]), np.ones(95))
-    assert names == ["0 or less", "1 or more"]
+    assert names == ["0", "1 or more"]  # nothing is less than 0 there
     assert np.bincount(place).tolist() == [90, 5]
+    names, _, _ = divide(np.array([*range(2, 8), *[8.0] * 2, *[9.0] * 2]), np.ones(10))
+    assert names[0] == "3 or less"
+    assert names[-1] == "9"
     assert divide(np.array([1.0, 0.0, 1.0]), np.ones(3))[0] == ["0", "1"]
     assert divide(np.full(3, np.nan), np.ones(3))[0] == ["missing"]
 

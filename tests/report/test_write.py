@@ -19,7 +19,7 @@ from helpers.pages import Page, check_is_closed
 from properboost import extras
 from properboost.report import scores
 from properboost.report.content import Estimate, ReliabilityBin, Score
-from properboost.report.effects import list_terms
+from properboost.report.effects import list_pair_effects, list_terms
 from properboost.report.feature_subsets import score_subsets
 from properboost.report.figures import draw_figures
 from properboost.report.glossary import GLOSSARY, find_words
@@ -111,6 +111,17 @@ def test_the_page_of_a_model_of_tables(model, tmp_path):
     assert len(text) < 400_000
     # Scripts insert values as text only.
     assert "innerHTML" not in text
+
+
+def test_cells_of_few_rows_are_counted_below_a_map(model, tmp_path):
+    _, page = write(tmp_path / "report.html", model, *make_rows(300, 1))
+    (pair,) = [term for term in list_terms(model) if term.is_pair]
+    (effect,) = list_pair_effects(model, [pair], LABEL, LABEL)
+    (cells,) = effect.log_odds.to_maps(most_levels=20)
+    filled = cells.weights[cells.weights > 0.0]
+    few = int(np.sum(filled < 10.0))
+    assert few > 0
+    assert f"too few for a reliable estimate: {few} of {len(filled)}." in page.text
 
 
 def test_differences_of_scores_are_those_of_printed_numbers(model):

@@ -99,6 +99,8 @@ def test_my_survey_has_weights(census):
         ("init_model", "warm_start=True"),
         ("callbacks", "set_callbacks"),
         ("categorical_feature", "categorical_features="),
+        ("target", r"fit\(df\.drop\(columns=name\), df\[name\]\)"),
+        ("validation_data", r"fit\(X, y, X_val=\.\.\., y_val=\.\.\.\)"),
         ("sample_weights", r"did you mean sample_weight\?"),
         ("n_estimators", r"it is a parameter of ProperBoostClassifier\(\.\.\.\)"),
     ],
@@ -109,7 +111,12 @@ def test_fit_had_that_argument_elsewhere(argument, line, cancer):
 
 
 @pytest.mark.parametrize(
-    ("argument", "method"), [("raw_score", "decision_function"), ("pred_contrib", "contributions")]
+    ("argument", "method"),
+    [
+        ("raw_score", "decision_function"),
+        ("pred_contrib", "contributions"),
+        ("threshold", "predict_proba"),
+    ],
 )
 def test_predict_had_that_argument_elsewhere(argument, method, cancer):
     X, y = cancer
@@ -125,6 +132,9 @@ def test_predict_had_that_argument_elsewhere(argument, method, cancer):
         ("evals_result_", "validation_scores_"),
         ("best_iteration_", "n_iter_"),
         ("load_model", r"pb\.load_model\(path\)"),
+        ("n_classes_", r"classes_\.size"),
+        ("validation_scores_", r"fit\(X, y, X_val=\.\.\., y_val=\.\.\.\)"),
+        ("shap_values", r"contributions\(X\)"),
         ("report", r"pb\.report\.write_report\("),
     ],
 )
@@ -139,6 +149,65 @@ def test_the_package_had_that_name_elsewhere():
     for name, line in [("load", "load_model"), ("Dataset", "fit"), ("ProperBoostRegressor", "no")]:
         with pytest.raises(AttributeError, match=f"no attribute '{name}': use .*{line}"):
             getattr(pb, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("ProperboostClassifier", r"did you mean ProperBoostClassifier\?"),
+        ("ProperBoostCV", r"did you mean ProperBoostClassifierCV\?"),
+        ("Classifier", r"use pb\.ProperBoostClassifier"),
+        ("read_csv", r"use pandas\.read_csv\(path\)"),
+    ],
+)
+def test_i_misspell_a_name(name, line):
+    with pytest.raises(AttributeError, match=f"no attribute '{name}': {line}"):
+        getattr(pb, name)
+
+
+def test_names_that_are_like_no_other_get_no_advice():
+    for name in ("zebra", "__wrapped__"):
+        with pytest.raises(AttributeError, match=f"no attribute '{name}'$"):
+            getattr(pb, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("plot_roc_curve", "use sklearn.metrics.RocCurveDisplay.from_estimator"),
+        ("plot_tree", r"use model\.describe_tree\(k\)"),
+        ("plot_calibration", "use plot_reliability"),
+        ("plot_shape", "use plot_shape_function"),
+        ("plot_importances", r"did you mean plot_importance\?"),
+    ],
+)
+def test_plots_have_other_names_elsewhere(name, line):
+    with pytest.raises(AttributeError, match=f"no attribute '{name}': {line}"):
+        getattr(pb.plots, name)
+
+
+def test_i_name_the_column_of_labels(customers):
+    X, y = customers
+    df = X.assign(left=y)
+    with pytest.raises(ValueError, match=r"write (fit\(df.drop.*, df\['left'\]\))") as caught:
+        pb.ProperBoostClassifier().fit(df, "left")
+    line = str(caught.value).split("write ")[1]
+    model = pb.ProperBoostClassifier()
+    assert eval(f"model.{line}", {"model": model, "df": df}).score(X, y) > 0.95
+
+
+def test_i_predict_a_row_of_a_table(customers):
+    X, y = customers
+    model = pb.ProperBoostClassifier().fit(X, y)
+    with pytest.raises(ValueError, match=r"pass df\.iloc\[\[k\]\].*model\.compile\(\)"):
+        model.predict_proba(X.iloc[3])
+    one = model.predict_proba(X.iloc[[3]])[0]
+    np.testing.assert_array_equal(model.compile()(X.iloc[3]), one)
+
+
+def test_i_wait_for_ten_rounds(cancer):
+    with pytest.raises(TypeError, match=r"write pb\.EarlyStopping\(n_iter_no_change=10\)"):
+        pb.ProperBoostClassifier(early_stopping=10).fit(*cancer)
 
 
 @pytest.mark.parametrize("verbose", [-1, False, 0, True, 1])

@@ -22,7 +22,6 @@ from properboost.cli.fit_lines import (
     score_folds,
     show_scores,
 )
-from properboost.cli.fit_plan import list_stages
 from properboost.cli.fit_report import (
     TrainingFrame,
     describe_choice,
@@ -47,7 +46,8 @@ from properboost.cli.shared_arguments import (
     misuse_if_wrong,
 )
 from properboost.cli.shared_work import check_output, make_reader
-from properboost.cli.whole_progress import show_whole
+from properboost.model_selection.search_stages import list_stages
+from properboost.whole_progress import show_whole
 
 __all__ = ["EPILOG", "add_options", "run"]
 

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from properboost.cli.fit_lines import RowSummary, describe_rows
-from properboost.cli.fit_plan import describe_plan, list_stages
+from properboost.cli.fit_plan import describe_plan
 from properboost.cli.output import has_terminal, show
 from properboost.cli.text_file import name_source
-from properboost.cli.whole_progress import show_whole
 from properboost.data.spelling import PLAIN, Spelling
 from properboost.model_selection.search_space import SearchParameters
+from properboost.model_selection.search_stages import list_stages
+from properboost.whole_progress import show_whole
 
 __all__ = ["choose_test_size", "fit_and_save", "is_watched", "suggest_commands"]
 

@@ -32,9 +32,10 @@ def has_terminal() -> bool:
 
 
 def announce(argv: Sequence[str]) -> None:
-    """Name the file of `fit` on a terminal before it is read: imports take a second."""
+    """Name the file of `fit` where progress is shown, before it is read: imports take a second."""
     files = [argument for argument in argv[1:] if Path(argument).is_file()]
-    if argv[:1] != ["fit"] or not files or "--quiet" in argv or not has_terminal():
+    is_watched = "--quiet" not in argv and ("--verbose" in argv or has_terminal())
+    if argv[:1] != ["fit"] or not files or not is_watched:
         return
     size = Path(files[0]).stat().st_size
     tell(f"Reading {make_printable(files[0])} ({_write_bytes(size)}) ...")

@@ -397,7 +397,7 @@ def open_table(model: Any, X: Any, *, reset: bool) -> InputTable:
     frame = open_frame(X)
     if frame is None:
         _check_in_memory(X)
-        _refuse_mappings(X)
+        _refuse_rows(X)
         checked = _validate(
             model, X, reset=reset, dtype=None, ensure_all_finite=False, accept_sparse="csr"
         )
@@ -534,8 +534,14 @@ def _check_in_memory(X: Any) -> None:
         )
 
 
-def _refuse_mappings(X: Any) -> None:
-    """Refuse rows that are dicts: only scorers read them, and scikit-learn's error is another."""
+def _refuse_rows(X: Any) -> None:
+    """Refuse rows that are dicts or series: only scorers read them, and the line is theirs."""
+    if is_a(X, "pandas", "Series"):
+        raise ValueError(
+            "Expected a 2-dimensional container; got a pandas Series: for the row df.iloc[k] pass "
+            "df.iloc[[k]], for the column df[name] pass df[[name]], or let model.compile() score "
+            "the row"
+        )
     entry = X[0] if isinstance(X, list | tuple) and len(X) else X
     if isinstance(entry, Mapping) and not hasattr(entry, "tocsr"):  # a sparse matrix may be a dict
         raise ValueError(

@@ -54,6 +54,11 @@ def read_label_array(y: Any, name: str = "y") -> NDArray[Any]:
     """
     from sklearn.utils.validation import column_or_1d  # on use: servers have no labels
 
+    if isinstance(y, str):
+        raise ValueError(
+            f"{name} must hold a label for each row; got the text {y!r}: if it names a column of a "
+            f"table df, write fit(df.drop(columns={y!r}), df[{y!r}])"
+        )
     labels: NDArray[Any] = y
     if not is_plain(y, 1):
         array = _make_array(y, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from copy import copy
 from typing import Any, Self
 
@@ -28,12 +29,14 @@ from properboost.model_selection.search_html import write_search
 from properboost.model_selection.search_record import record_search
 from properboost.model_selection.search_run import SearchRun, WithSearchResults
 from properboost.model_selection.search_space import SearchParameters
+from properboost.model_selection.search_stages import list_stages
 from properboost.model_selection.space import Classifier
 from properboost.models.bag_design import BagPlan
 from properboost.models.fitted_model import FittedModel
 from properboost.parameters.declare import ComponentSupport, declared, estimator, read_parameter
 from properboost.parameters.elsewhere import advise_callers
 from properboost.parameters.rows import BinningParameters, SizeParameters, VerboseParameters
+from properboost.whole_progress import show_whole
 
 __all__ = ["ProperBoostClassifierCV"]
 
@@ -183,9 +186,16 @@ class ProperBoostClassifierCV(
         # On a copy, because another thread may fit this search at the same time.
         fitted = copy(self)
         fitted._forget()
-        fitted._search(settled, X, y, sample_weight, groups)
+        with self._show_whole(settled):
+            fitted._search(settled, X, y, sample_weight, groups)
         self.__dict__ = fitted.__dict__
         return self
+
+    def _show_whole(self, settled: SearchDesign) -> AbstractContextManager[None]:
+        """Show one bar for all families; with more verbosity, each stage shows itself."""
+        is_one = settled.by_family and read_parameter(self, "verbose") == 1
+        stages = list_stages(self) if is_one else []
+        return show_whole(stages, self.time_limit, visible=is_one, leave=True)
 
     def _search(
         self, settled: SearchDesign, X: Any, y: Any, sample_weight: Any, groups: Any

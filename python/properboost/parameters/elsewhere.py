@@ -1,7 +1,7 @@
 """Answers to arguments of methods, and to attributes, that only other libraries have."""
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import wraps
 from importlib import import_module
@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 __all__ = [
     "ARGUMENTS",
     "ATTRIBUTES",
+    "FIT_ARGUMENTS",
+    "LACKING",
     "NAMES",
+    "PLOTS",
     "AdvisesMixin",
     "advise_callers",
     "advise_calls",
@@ -29,8 +32,18 @@ ARGUMENTS = {
     "iteration_range": "staged_predict_proba(X)",
     "ntree_limit": "staged_predict_proba(X)",
     "ntree_end": "staged_predict_proba(X)",
+    "threshold": "predict_proba(X)[:, 1] > threshold, or pb.LeastCostClassifier for costs",
 }
 """The replacements of other libraries' arguments of predictions."""
+
+_BY_NAME = "fit(df.drop(columns=name), df[name])"
+
+FIT_ARGUMENTS = {
+    **dict.fromkeys(("target", "target_column", "label", "labels", "label_column"), _BY_NAME),
+    "validation_data": "fit(X, y, X_val=..., y_val=...)",
+    "validation_split": "early_stopping=pb.EarlyStopping(validation_fraction=...)",
+}
+"""The replacements of arguments of `fit` that no library's words of parameters have."""
 
 ATTRIBUTES = {
     "partial_fit": "fit with warm_start=True and a larger n_estimators, also on new rows",
@@ -59,12 +72,28 @@ ATTRIBUTES = {
     "load_model": "pb.load_model(path)",
     "to_json": "save_model(path), whose files are JSON",
     "report": "pb.report.write_report(model, X, y, path)",
+    "n_classes_": "classes_.size",
+    "n_features_": "n_features_in_",
+    "num_features": "n_features_in_",
+    "feature_importance": "feature_importances_",
+    "feature_importance_": "feature_importances_",
+    "apply": "describe_tree(k)",
+    "summary": "terms_ and feature_importances_, or pb.report.write_report(model, X, y, path)",
+    "explain": "contributions(X) of rows, or shape_function(feature)",
+    "shap_values": "contributions(X)",
+    "predict_contrib": "contributions(X)",
+    "threshold": "predict_proba(X)[:, 1] > threshold, or pb.LeastCostClassifier for costs",
     "to_onnx": "pb.export.to_onnx(model)",
     "to_sql": "pb.export.to_sql(model)",
     "plot_importance": "pb.plots.plot_importance(model)",
     "plot_tree": "describe_tree(k)",
 }
 """The replacements of other libraries' attributes and methods."""
+
+LACKING = {
+    "validation_scores_": "fit(X, y, X_val=..., y_val=...) or early_stopping, which record them",
+}
+"""The fits that give a model an attribute which others lack."""
 
 NAMES = {
     "load": "pb.load_model(path)",
@@ -75,6 +104,8 @@ NAMES = {
     "Dataset": "fit(X, y) itself, or pb.QuantizedTable.from_batches(...) if memory is short",
     "DMatrix": "fit(X, y) itself, or pb.QuantizedTable.from_batches(...) if memory is short",
     "Pool": "fit(X, y) itself, or pb.QuantizedTable.from_batches(...) if memory is short",
+    "read_csv": "pandas.read_csv(path)",
+    "Classifier": "pb.ProperBoostClassifier",
     "plot_importance": "pb.plots.plot_importance(model)",
     "plot_metric": "pb.plots.plot_training(model)",
     "plot_tree": "model.describe_tree(k)",
@@ -85,9 +116,28 @@ NAMES = {
 """The replacements of other libraries' public names."""
 
 
-def advise_on_name(name: str) -> str:
-    """Return the end of the sentence about an unknown public name."""
-    return f": use {NAMES[name]}" if name in NAMES else ""
+PLOTS = {
+    "plot_tree": "model.describe_tree(k)",
+    **dict.fromkeys(
+        ("plot_roc", "plot_roc_curve", "plot_auc"),
+        "sklearn.metrics.RocCurveDisplay.from_estimator(model, X, y)",
+    ),
+    "plot_confusion_matrix": "sklearn.metrics.ConfusionMatrixDisplay.from_estimator(model, X, y)",
+    **dict.fromkeys(("plot_calibration", "plot_calibration_curve"), "plot_reliability"),
+    **dict.fromkeys(("plot_metric", "plot_history", "plot_learning_curve"), "plot_training"),
+    **dict.fromkeys(("plot_pdp", "plot_partial_dependence", "plot_shape"), "plot_shape_function"),
+    **dict.fromkeys(("plot_shap", "plot_waterfall"), "plot_contributions"),
+}
+"""The replacements of other libraries' plots."""
+
+
+def advise_on_name(name: str, known: Sequence[str], replacements: Mapping[str, str] = NAMES) -> str:
+    """Return the end of the sentence about an unknown public name; `known` are the public ones."""
+    if name in replacements:
+        return f": use {replacements[name]}"
+    spelt = {public.lower(): public for public in known}
+    near = [] if name.startswith("_") else get_close_matches(name.lower(), spelt, n=1, cutoff=0.7)
+    return f": did you mean {spelt[near[0]]}?" if near else ""
 
 
 def advise_callers(method: Method) -> Method:
@@ -134,10 +184,10 @@ class AdvisesMixin:
     if not TYPE_CHECKING:  # type checkers would no longer see that an attribute is missing
 
         def __getattr__(self, name: str) -> Any:
-            if name in ATTRIBUTES:
+            advice = ATTRIBUTES.get(name) or LACKING.get(name)
+            if advice is not None:
                 raise AttributeError(
-                    f"{type(self).__name__!r} object has no attribute {name!r}: use "
-                    f"{ATTRIBUTES[name]}",
+                    f"{type(self).__name__!r} object has no attribute {name!r}: use {advice}",
                     name=name,
                     obj=self,
                 )
@@ -151,6 +201,8 @@ def _advise_on_argument(model: Any, method: str, name: str, known: Sequence[str]
         return f": use {ARGUMENTS[name]}" if name in ARGUMENTS else ""
     if name == "weight":
         return ": did you mean sample_weight?"
+    if name in FIT_ARGUMENTS:
+        return f": write {FIT_ARGUMENTS[name]}"
     if near := get_close_matches(name, known, n=1, cutoff=0.8):
         return f": did you mean {near[0]}?"
     parameters = model.get_params(deep=False)

@@ -102,7 +102,10 @@ class VerboseParameters:
     verbose: int = parameter(
         default=0,
         check=checks.verbosity,
-        doc="1 shows the rounds and the training risk on stderr; 0, False and -1 show nothing.",
+        doc="""
+        1 shows the progress, on stderr or in a notebook's cell, and 2 each stage of a search by
+        itself; 0, False and -1 show nothing.
+        """,
     )
 
 

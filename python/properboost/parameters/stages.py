@@ -308,6 +308,11 @@ def make_early_stopping(value: object) -> EarlyStopping:
         return value
     if isinstance(value, str) and value == "auto":
         return EarlyStopping(validation_fraction=None)
+    if checks.is_integer(value):  # as early_stopping_rounds of other libraries
+        raise TypeError(
+            "early_stopping must be True or False, or 'auto' or an EarlyStopping: write "
+            f"pb.EarlyStopping(n_iter_no_change={value}); got {value!r}"
+        )
     check = checks.or_else(checks.boolean, "'auto' or an EarlyStopping")
     if check("early_stopping", value):
         return EarlyStopping()

@@ -4,6 +4,9 @@ Drawing needs matplotlib, which is imported only then: ``pip install 'properboos
 function draws into the axes passed, or into a new figure.
 """
 
+from typing import NoReturn
+
+from properboost.parameters.elsewhere import PLOTS, advise_on_name
 from properboost.plots.comparisons import plot_comparison, plot_critical_differences
 from properboost.plots.contributions import plot_contributions
 from properboost.plots.curves import plot_gain_curve, plot_omega_curve
@@ -35,3 +38,9 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Answer names of other libraries' plots, and misspelt ones."""
+    advice = advise_on_name(name, __all__, PLOTS)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advice}")

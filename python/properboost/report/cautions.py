@@ -19,12 +19,16 @@ from properboost.report.content import (
     Term,
 )
 from properboost.report.discontinuities import count_few, list_discontinuities
+from properboost.report.group_findings import name_farthest
 from properboost.report.overconfidence import list_overconfidence
 from properboost.report.wording import count, find_protected, list_words, percent
 
 __all__ = ["list_cautions", "list_drift"]
 
 _SEE_GROUPS = "  See “Does it treat groups alike?”."
+
+MOST_GROUPINGS = 4
+"""The most columns whose groups the caution names."""
 
 FEW_OF_A_CLASS = 50
 """Test rows of a class below which a score is vague about it."""
@@ -155,14 +159,18 @@ def _list_of_people(
 
 
 def _list_of_groups(groupings: Sequence[Grouping]) -> Iterator[Caution]:
-    words = [f"“{grouping.name}”" for grouping in groupings if grouping.findings]
-    if words:
-        yield Caution(
-            "It does not treat all groups alike",
-            f"Between groups by {list_words(words, 8)}, its predictions, its errors or the "
-            "calibration of its probabilities differ by more than chance explains, and enough to "
-            f"matter.{_SEE_GROUPS}",
-        )
+    apart = [grouping for grouping in groupings if grouping.findings]
+    if not apart:
+        return
+    words = [f"“{grouping.name}”" for grouping in apart]
+    named = [(grouping.name, name_farthest(grouping.groups)) for grouping in apart]
+    yield Caution(
+        "It does not treat all groups alike",
+        f"Between groups by {list_words(words, 8)}, its predictions, its errors or the "
+        "calibration of its probabilities differ by more than chance explains, and enough to "
+        f"matter.{_SEE_GROUPS}",
+        tuple(f"{name}, {text}" for name, text in named if text)[:MOST_GROUPINGS],
+    )
 
 
 def _list_of_noise(terms: Sequence[Term], effects: Sequence[Effect]) -> Iterator[Caution]:

@@ -41,6 +41,9 @@ _SVG = "http://www.w3.org/2000/svg"
 _INK, _FAINT, _RULE = "var(--ink)", "var(--faint)", "var(--rule)"
 _FOR, _AGAINST, _BAND = "var(--for)", "var(--against)", "var(--band)"
 _ROOM = 8
+_WIDER = 14
+"""Room between names and the title of their axis, as a reader's font may be wider."""
+
 _LOG_ODDS = {
     p: math.log(p / (1.0 - p))
     for p in (
@@ -380,8 +383,12 @@ def draw_grid(
     label: str,
     *,
     origin: float = 0.0,
+    few: float = 0.0,
 ) -> str:
-    """Draw the cells of a pair's grid that have rows; the first feature goes upwards."""
+    """Draw the cells of a pair's grid that have rows; the first feature goes upwards.
+
+    A stroke crosses cells of fewer than `few` rows.
+    """
     largest = float(np.abs(values - origin)[weights > 0.0].max(initial=0.0)) or 1.0
     labels = [*map(tell_apart, levels)]
     rows = [
@@ -390,6 +397,7 @@ def draw_grid(
             "b": labels[1][j],
             "v": float(values[i, j] - origin),
             "s": abs(float(values[i, j] - origin)) / largest,
+            "few": bool(weights[i, j] < few),
             "t": texts[i][j],
         }
         for i in range(values.shape[0])
@@ -403,22 +411,15 @@ def draw_grid(
             "type": "nominal",
             "sort": None,
             "scale": {"domain": list(order), "padding": 0},
-            "axis": {"title": name, "labelLimit": 95, "labelOverlap": "greedy",
+            "axis": {"title": name, "labelLimit": 95,
                      "ticks": False, "domain": False, "grid": False, **axis},
         }  # fmt: skip
 
-    spec = {
-        "width": WIDTH - 30,
-        "height": min(HEIGHT + 70, 34 * max(values.shape[0], 3)),
-        "data": {"values": rows},
+    size = (WIDTH - 30, min(HEIGHT + 70, 34 * max(values.shape[0], 3)))
+    cells: Spec = {
         "mark": {"type": "rect"},
         "encoding": {
-            "y": place("a", labels[0][::-1], names[0]),
-            "x": place("b", labels[1], names[1], labelAngle=-60),
-            "color": {
-                "condition": {"test": "datum.v < 0", "value": _AGAINST},
-                "value": _FOR,
-            },
+            "color": {"condition": {"test": "datum.v < 0", "value": _AGAINST}, "value": _FOR},
             "opacity": {
                 "field": "s",
                 "type": "quantitative",
@@ -428,7 +429,28 @@ def draw_grid(
             "description": {"field": "t"},
         },
     }
+    spec = {
+        "width": size[0],
+        "height": size[1],
+        "data": {"values": rows},
+        "encoding": {
+            "y": place("a", labels[0][::-1], names[0], titlePadding=_WIDER),
+            "x": place("b", labels[1], names[1], labelAngle=-60, titlePadding=_WIDER),
+        },
+        "layer": [cells, _strike(min(size[0] / values.shape[1], size[1] / values.shape[0]))],
+    }
     return _render(spec, label)
+
+
+def _strike(cell: float) -> Spec:
+    """Return the layer of strokes through cells of few rows; `cell` is the size of cells."""
+    return {
+        "transform": [{"filter": "datum.few"}],
+        "mark": {
+            "type": "point", "shape": "M-1,1L1,-1", "size": (0.7 * cell) ** 2, "strokeWidth": 1,
+            "color": _INK, "opacity": 0.6, "aria": False,
+        },
+    }  # fmt: skip
 
 
 def draw_reliability(points: Sequence[Point], titles: tuple[str, str], label: str) -> str:

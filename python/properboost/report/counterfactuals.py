@@ -177,7 +177,7 @@ class _VariedNumber(VariedFeature):
         words = describe(values[first])
         if words == describe(values[first - step]):
             words = str(float(values[first]))
-        if n_same == len(beyond):
+        if n_same == len(beyond) > 1:  # one value has none beyond it
             words += " or more" if step > 0 else " or less"
         elif n_same > 1:
             words = " to ".join([words, describe(values[last])][::step])

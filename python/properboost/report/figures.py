@@ -1,6 +1,6 @@
 """The figures of a page: charts, and their texts to read out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from html import escape
 
@@ -188,7 +188,7 @@ def _list_values(effect: Effect) -> Iterator[tuple[str, str, str, str]]:
         )
 
 
-def _put_together(term: Term, pictures: Sequence[str], notes: Sequence[str] = ()) -> Figure:
+def _put_together(term: Term, pictures: Sequence[str], notes: Iterable[str] = ()) -> Figure:
     """Return the figure of a feature or pair, with charts on both scales."""
     return Figure(
         title=term.name,
@@ -339,9 +339,21 @@ def _format_ends(function: ShapeFunction | InteractionFunction, low: float, high
 def _draw_pair(effect: PairEffect, level: float) -> Figure:
     on = (effect.log_odds, effect.probability)
     pictures = [_draw_cells(function, level) for function in on]
-    drawn = _put_together(effect.term, pictures)
+    drawn = _put_together(effect.term, pictures, _note_few_cells(effect.log_odds))
     most = [float(np.abs(f.values - f.average)[f.weights > 0.0].max(initial=0.0)) for f in on]
     return replace(drawn, reach=(f"{most[0]:.2f}", f"{100.0 * most[1]:.1f}"))
+
+
+def _note_few_cells(function: InteractionFunction) -> Iterator[str]:
+    """Yield the note on the cells that are struck through."""
+    weights = [shown.weights for shown in function.to_maps(most_levels=MOST_MAP_LEVELS)]
+    filled = sum(int(np.count_nonzero(cells > 0.0)) for cells in weights)
+    few = sum(int(np.count_nonzero((cells > 0.0) & (cells < FEW_ROWS))) for cells in weights)
+    if few > 0:
+        yield (
+            f"A stroke crosses cells of fewer than {FEW_ROWS} training rows, too few for a "
+            f"reliable estimate: {few:,} of {filled:,}."
+        )
 
 
 def _draw_cells(function: InteractionFunction, level: float) -> str:
@@ -377,6 +389,7 @@ def _draw_cells(function: InteractionFunction, level: float) -> str:
             [[read_out(i, j) for j in range(columns)] for i in range(rows)],
             f"{function.label}{title}: {function.axis_label}",
             origin=function.average,
+            few=FEW_ROWS,
         )
         drawn.append(picture if shown.title is None else _add_title(shown.title, picture))
     return "".join(drawn)

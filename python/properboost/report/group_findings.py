@@ -1,12 +1,12 @@
 """Findings: differences between groups by more than chance explains, in sentences."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 
 from properboost.report.content import NOTABLE_BIAS, Estimate, Group
 from properboost.report.wording import list_words, percent, points
 
-__all__ = ["list_findings"]
+__all__ = ["list_findings", "name_farthest"]
 
 ENOUGH = 30
 """The fewest rows of a share that is compared with that of other groups."""
@@ -56,10 +56,8 @@ def list_findings(groups: Sequence[Group], label: str, level: float) -> Iterator
 
 def _compare(groups: Sequence[Group], attribute: str, start: str) -> Iterator[str]:
     """Yield a sentence on the two groups that are farthest apart, if any are apart."""
-    share = {group.name: getattr(group, attribute) for group in groups}
-    known = [group for group in groups if share[group.name].is_known]
-    enough = [group for group in known if count_rows(group, attribute) >= ENOUGH]
-    pair = _find_farthest(enough, share)
+    share = _find_shares(groups, attribute)
+    pair = _find_farthest(groups, attribute)
     if pair is None:
         return
     most, least = pair
@@ -73,8 +71,8 @@ def _compare(groups: Sequence[Group], attribute: str, start: str) -> Iterator[st
     farther = [
         f"“{group.name}” ({percent(share[group.name].value)} of "
         f"{count_rows(group, attribute):,.0f})"
-        for group in known
-        if not low <= share[group.name].value <= high
+        for group in groups
+        if group.name in share and not low <= share[group.name].value <= high
     ]
     if farther:
         listed = list_words(farther, MOST_UNNAMED)
@@ -82,17 +80,46 @@ def _compare(groups: Sequence[Group], attribute: str, start: str) -> Iterator[st
     yield text
 
 
-def _find_farthest(
-    groups: Sequence[Group], share: Mapping[str, Estimate]
-) -> tuple[Group, Group] | None:
-    """Return the two groups whose shares are farthest apart, if by more than chance explains."""
+def name_farthest(groups: Sequence[Group]) -> str:
+    """Return the two groups of a column that differ most in an error, in words.
+
+    Missed rows come before false alarms, and errors before predictions.  It is "" where no groups
+    are apart.
+    """
+    whole = [group for group in groups if not group.is_lump]
+    for attribute, kind in (
+        ("missed", "missed"),
+        ("false_alarms", "false alarms"),
+        ("wrong", "wrong"),
+        ("called", "called so"),
+    ):
+        pair = _find_farthest(whole, attribute)
+        if pair is not None:
+            shares = [f"{percent(getattr(g, attribute).value)} in “{g.name}”" for g in pair]
+            return f"{kind}: {' and '.join(shares)}"
+    return ""
+
+
+def _find_shares(groups: Sequence[Group], attribute: str) -> dict[str, Estimate]:
+    """Return the shares of the groups where they are known, by name."""
+    shares = {group.name: getattr(group, attribute) for group in groups}
+    return {name: share for name, share in shares.items() if share is not None and share.is_known}
+
+
+def _find_farthest(groups: Sequence[Group], attribute: str) -> tuple[Group, Group] | None:
+    """Return the two groups whose shares are farthest apart, if by more than chance explains.
+
+    Both have enough rows.
+    """
+    share = _find_shares(groups, attribute)
+    enough = [g for g in groups if g.name in share and count_rows(g, attribute) >= ENOUGH]
 
     def lead(pair: tuple[Group, Group]) -> float:
         return share[pair[0].name].value - share[pair[1].name].value
 
     apart = [
         pair
-        for pair in permutations(groups, 2)
+        for pair in permutations(enough, 2)
         if lead(pair) >= LEAST_GAP and not _overlap(*(share[group.name] for group in pair))
     ]
     return max(apart, key=lead, default=None)

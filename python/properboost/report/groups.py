@@ -280,11 +280,13 @@ def _divide_numbers(
             describe(b) if a + 1.0 == b else f"{describe(a + 1.0)} to {describe(b)}"
             for a, b in pairwise(edges)
         ]
-        last = f"{describe(edges[-1] + 1.0)} or more"
+        least = edges[-1] + 1.0
+        last = describe(least) + (" or more" if least < distinct[-1] else "")
     else:
         inner = [f"above {describe(a)}, to {describe(b)}" for a, b in pairwise(edges)]
         last = f"above {describe(edges[-1])}"
-    names = [f"{describe(edges[0])} or less", *inner, last]
+    first = describe(edges[0]) + (" or less" if edges[0] > distinct[0] else "")
+    names = [first, *inner, last]
     return names, np.searchsorted(edges, values), is_missing
 
 

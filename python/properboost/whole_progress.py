@@ -1,20 +1,17 @@
-"""One progress bar for all stages of a command, on stderr."""
+"""One progress bar for all stages of a search or a command."""
 
 import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TextIO
 
-from properboost.notices import find_stderr, tell
-from properboost.progress import Report, show_together
+from properboost.progress import LineTimes, Report, find_stream, is_together, show_together
 
 __all__ = ["FINAL", "PAIRS", "STEPS", "Stage", "WholeProgress", "show_whole"]
 
 FINAL, PAIRS, STEPS = "boosting", "pairs", "steps"
 """Stages that no family is named for: the final fit, pairs of features, and steps from the best."""
-
-_SECONDS_BETWEEN_LINES = 2.0
 
 
 class Stage(NamedTuple):
@@ -98,25 +95,35 @@ def _write_value(shown: str, value: float) -> str:
 
 @contextmanager
 def show_whole(
-    stages: Sequence[Stage], limit: float | None = None, *, visible: bool = True
+    stages: Sequence[Stage],
+    limit: float | None = None,
+    *,
+    visible: bool = True,
+    leave: bool = False,
 ) -> Iterator[None]:
-    """Show the progress of everything within as one bar, where tqdm is installed, or as lines."""
-    stream = find_stderr()
-    if not visible or stream is None:
+    """Show the progress of everything within as one bar, where tqdm is installed, or as lines.
+
+    A display around this one takes precedence.  `leave` keeps the bar in sight at its end.
+    """
+    stream = find_stream() if visible and not is_together() else None
+    if stream is None:
         yield
         return
     try:
         from tqdm import tqdm
     except ImportError:
-        with show_together(WholeProgress(stages, _Lines(), limit).begin):
+        lines = _Lines(stream)
+        with show_together(WholeProgress(stages, lines, limit).begin):
             yield
+            lines.end()
         return
     form = "{percentage:3.0f}% |{bar:24}| {elapsed}<{remaining}  {desc}"
     with (
-        tqdm(total=100.0, bar_format=form, file=stream, smoothing=0, leave=False) as bar,
-        show_together(WholeProgress(stages, _TqdmBar(bar), limit).begin),
+        tqdm(total=100.0, bar_format=form, file=stream, smoothing=0, leave=leave) as tqdm_bar,
+        show_together(WholeProgress(stages, bar := _TqdmBar(tqdm_bar), limit).begin),
     ):
         yield
+        bar.end()
 
 
 class _TqdmBar:
@@ -129,15 +136,21 @@ class _TqdmBar:
         self._bar.set_description_str(text, refresh=False)
         self._bar.update(percent - self._bar.n)
 
+    def end(self) -> None:
+        self._bar.set_description_str("done", refresh=False)
+        self._bar.update(100.0 - self._bar.n)
+        self._bar.refresh()
+
 
 class _Lines:
     """A line every few seconds."""
 
-    def __init__(self) -> None:
-        self._last = -math.inf
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._times = stream, LineTimes()
 
     def show(self, percent: float, text: str) -> None:
-        now = time.monotonic()
-        if now - self._last >= _SECONDS_BETWEEN_LINES:
-            self._last = now
-            tell(f"{percent:3.0f}%  {text}")
+        if self._times.is_due():
+            print(f"{percent:3.0f}%  {text}", file=self._stream, flush=True)
+
+    def end(self) -> None:
+        print("100%  done", file=self._stream, flush=True)

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer
 from tqdm import tqdm
 
 import properboost as pb
-from properboost.cli import whole_progress
-from properboost.cli.fit_plan import list_stages
-from properboost.cli.whole_progress import FINAL, PAIRS, STEPS, Stage, WholeProgress, show_whole
+from properboost import progress, whole_progress
+from properboost.model_selection.search_stages import list_stages
 from properboost.progress import show_progress
+from properboost.whole_progress import FINAL, PAIRS, STEPS, Stage, WholeProgress, show_whole
 
 STAGES = [
     Stage("trees", 2.0), Stage("tables", 1.0), Stage(STEPS, 4.0), Stage(PAIRS, 1.0),
@@ -80,7 +81,8 @@ def test_a_search_fills_one_bar(monkeypatch, has_tqdm):
         monkeypatch.setattr(tqdm, "__init__", at_once)
     else:
         monkeypatch.setitem(sys.modules, "tqdm", None)
-        monkeypatch.setattr(whole_progress, "_SECONDS_BETWEEN_LINES", 0.0)
+        monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 0.0)
+        monkeypatch.setattr(progress, "_LONGER_BY", 0.0)
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
     rng = np.random.default_rng(0)
@@ -93,6 +95,30 @@ def test_a_search_fills_one_bar(monkeypatch, has_tqdm):
     percents = [int(percent) for percent in re.findall(r"([0-9]+)%", text)]
     assert percents == sorted(percents)
     assert percents[-1] == 100
+
+
+@pytest.mark.parametrize(("verbose", "n_bars"), [(0, 0), (True, 1), (2, 4)])
+def test_a_search_in_python_has_one_bar_or_one_for_each_stage(verbose, n_bars, capsys):
+    X, y = load_breast_cancer(return_X_y=True)
+    pb.ProperBoostClassifierCV(effort=1, max_estimators=20, verbose=verbose).fit(X, y)
+    written = capsys.readouterr().err
+    assert written.count("\n") == n_bars
+    assert written.count("100%") >= n_bars
+    assert (" done" in written) == (verbose == 1)
+
+
+def test_a_bar_around_takes_the_progress_of_a_search(capsys):
+    X, y = load_breast_cancer(return_X_y=True)
+    search = pb.ProperBoostClassifierCV(effort=1, max_estimators=20, verbose=1)
+    with show_whole(list_stages(search), leave=True):
+        search.fit(X, y)
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_bar_that_is_interrupted_does_not_end(capsys):
+    with pytest.raises(KeyboardInterrupt), show_whole(STAGES, leave=True):
+        raise KeyboardInterrupt
+    assert "100%" not in capsys.readouterr().err
 
 
 def test_the_display_of_a_fit_alone_stays_as_it_is(capsys):
