@@ -78,7 +78,7 @@ class LabelledRows:
         self, rows: Rows, learner: Learner, n_bags: int, random_state: Any
     ) -> tuple[SortedRows, BagPlan | None]:
         """Return the rows in the engine's order, and their bags if there are any."""
-        groups = read_groups(self.groups, len(rows.of_table.codes))
+        groups = read_groups(self.groups, rows.n_of_table)
         if n_bags == 0:
             return rows.sort(), None
         design = design_for(learner, n_bags)
