@@ -31,12 +31,14 @@ struct PyRows {
   Codes borrowed;
   std::optional<Array<double>> weight, base;
   std::optional<Array<std::int64_t>> numbers;
+  std::optional<Array<float>> labels;
   std::shared_ptr<PyPeers> peers;  // or null
 
   std::size_t size() const noexcept { return borrowed.rows; }
   std::size_t segments() const noexcept { return borrowed.segments.size() - 1; }
 
-  Rows borrow_for(std::size_t n_models) const {
+  // For models of these classes each.
+  Rows borrow_for(std::size_t n_models, std::size_t classes) const {
     std::optional<Base> from;
     if (base) {
       const auto models = static_cast<std::size_t>(base->ndim() == 2 ? base->shape(0) : 0);
@@ -46,27 +48,33 @@ struct PyRows {
       }
       from = Base{base->data(), models == 1 ? 0 : size()};
     }
+    SoftLabels soft;
+    if (labels) {
+      if (labels->ndim() != 2 || static_cast<std::size_t>(labels->shape(0)) != classes ||
+          static_cast<std::size_t>(labels->shape(1)) != size()) {
+        throw py::value_error("labels must have shape (n_classes, n_rows)");
+      }
+      soft.shares = labels->data();
+    }
     return {borrowed, *bins,       RowSampleWeights(borrow(weight, size(), "weight")),
-            from,     peers.get(), RowNumbers(borrow(numbers, size(), "numbers"))};
+            from,     peers.get(), RowNumbers(borrow(numbers, size(), "numbers")),
+            soft};
   }
 };
 
 PyRows make_rows(AnyCodes codes, std::shared_ptr<const Bins> bins,
                  const Array<std::int64_t>& segments, std::optional<Array<double>> weight,
                  std::optional<Array<double>> base, std::optional<Array<std::int64_t>> numbers,
-                 const py::object& share, int n_threads) {
+                 std::optional<Array<float>> labels, const py::object& share, int n_threads) {
   Codes borrowed = borrow_codes(codes, segments, *bins, !share.is_none());
   borrow(weight, borrowed.rows, "weight");
   borrow(numbers, borrowed.rows, "numbers");
   run(n_threads, 0.1 * static_cast<double>(borrowed.rows * bins->size()),
       [&](Team& team) { check_codes(borrowed, *bins, team); });
-  return {std::move(codes),
-          std::move(bins),
-          std::move(borrowed),
-          std::move(weight),
-          std::move(base),
-          std::move(numbers),
-          share.is_none() ? nullptr : std::make_shared<PyPeers>(share)};
+  return {std::move(codes),    std::move(bins),
+          std::move(borrowed), std::move(weight),
+          std::move(base),     std::move(numbers),
+          std::move(labels),   share.is_none() ? nullptr : std::make_shared<PyPeers>(share)};
 }
 
 // A model, and the objects it shares.
@@ -117,7 +125,7 @@ class PyBoosting {
       }
       engine_models.push_back(model->model);
     }
-    Rows borrowed = rows_->borrow_for(models_.size());
+    Rows borrowed = rows_->borrow_for(models_.size(), algorithm_->coupling().classes);
     const GilRelease release;
     boosting_ = std::make_unique<Boosting>(std::move(borrowed), std::move(engine_models),
                                            *algorithm_, keep_rounds, risk_of_tables);
@@ -235,7 +243,7 @@ void bind_booster(pybind11::module_& m) {
       m, "Rows", "Rows to train on, sorted by segment.")
       .def(py::init(&make_rows), "codes"_a, py::arg("bins").none(false), "segments"_a,
            py::kw_only(), "weight"_a = py::none(), "base"_a = py::none(), "numbers"_a = py::none(),
-           "share"_a = py::none(), "n_threads"_a = 1);
+           "labels"_a = py::none(), "share"_a = py::none(), "n_threads"_a = 1);
   properboost::bindings::make_class<PyModel, std::shared_ptr<PyModel>>(
       m, "Model", "What differs between models that are trained together.")
       .def(py::init(&make_model), py::arg("loss").none(false), py::arg("learner").none(false),

@@ -32,6 +32,36 @@ std::unique_ptr<Loss> read_table(Bytes& bytes) {
   return make_tabulated_loss("own", table);
 }
 
+// Rows that are of every class by a share; the weights with one label are at most `most`.
+void check_shares(const JointLoss& joint, JointRows rows, double most, Bytes& bytes) {
+  const std::size_t size = rows.classes * rows.n;
+  std::vector<float> shares(size), tails(size);
+  for (std::size_t i = 0; i < rows.n; ++i) {
+    float total = 0.0F;
+    for (std::size_t k = 0; k < rows.classes; ++k) {
+      shares[k * rows.n + i] = static_cast<float>(bytes.below(4));
+      total += shares[k * rows.n + i];
+    }
+    for (std::size_t k = 0; k < rows.classes; ++k) {
+      float& share = shares[k * rows.n + i];
+      share = total > 0.0F ? share / total : 1.0F / static_cast<float>(rows.classes);
+    }
+  }
+  rows.true_class = rows.classes;
+  rows.shares = shares.data();
+  rows.tails = tails.data();
+  joint.evaluate(rows);
+  const auto check = [&](const float* numbers, std::size_t n, double bound) {
+    for (std::size_t i = 0; i < n; ++i) {
+      require(std::isfinite(numbers[i]) && numbers[i] >= 0.0F, "joint losses by shares are finite");
+      require(static_cast<double>(numbers[i]) <= bound, "joint weights by shares are at most 1");
+    }
+  };
+  check(rows.weights, size, 1.001 * most);
+  check(rows.tails, size, 1.001 * most);
+  check(rows.losses, rows.n, std::numeric_limits<double>::infinity());
+}
+
 // The joint forms of a loss at any scores.  A table may jump past the shift that makes
 // probabilities add up to 1, and its cubics may pass 1 in the cell where it jumps.
 void check_joint_forms(const Loss& loss, bool is_table, Bytes& bytes) {
@@ -84,6 +114,10 @@ void check_joint_forms(const Loss& loss, bool is_table, Bytes& bytes) {
       require(is_table || std::fabs(total - 1.0) <= 1e-9, "probabilities add up to 1");
       require(std::isfinite(exact[i]) && exact[i] >= 0.0, "a joint loss in double");
     }
+    check_shares(*joint,
+                 {classes, n, true_class, scores.data(), shift.data(), weights.data(),
+                  curvatures.data(), losses.data()},
+                 most, bytes);
   }
 }
 

@@ -65,7 +65,8 @@ std::uint64_t grow_tree(const Problem& problem, const std::string& phi, const Tr
     find_nodes(tree, codes, &bins, nodes_of_codes.data(), team);
     digest.add(nodes_of_codes);
     const double total = weight.sum(0, problem.rows);
-    for (const Cell& cell : grower.weigh(tree, slots, weight, total, team)) digest.add(cell);
+    for (const Cell& cell : grower.weigh(tree, slots, weight, nullptr, total, team))
+      digest.add(cell);
   });
   return digest.value();
 }

@@ -364,6 +364,9 @@ class Rows(metaclass=_Bound):
     of shape (n_models or 1, n_rows), or from 0.  Rows are drawn by their `numbers`, or else by
     their places.  All arrays are borrowed.
 
+    With `labels`, of shape (n_classes, n_rows), each row is of every class of a joint model by that
+    share.  The rows are then one segment, whose role is 1 in every class.
+
     Where other processes hold other rows of the same segments, all of them do the same, and
     ``share(sums, most)`` is called equally often: it replaces the whole numbers by their sums over
     all processes, and the others by the largest.  All then have the models of all rows.
@@ -378,6 +381,7 @@ class Rows(metaclass=_Bound):
         weight: NDArray[np.float64] | None = ...,
         base: NDArray[np.float64] | None = ...,
         numbers: NDArray[np.int64] | None = ...,
+        labels: NDArray[np.float32] | None = ...,
         share: _Share | None = ...,
         n_threads: int = ...,
     ) -> None: ...

@@ -12,8 +12,10 @@ from helpers.models import LEARNERS, same_model
 from properboost import _core
 from properboost.data.labels import read_rows
 from properboost.data.soft_labels import read_soft_labels
+from properboost.engine import local
 from properboost.fitting.bag_assignment import deal
 from properboost.models.bag_design import design
+from properboost.parameters import boosting
 
 pd = pytest.importorskip("pandas")
 
@@ -78,38 +80,134 @@ def test_a_search_of_probabilities_of_0_and_1_is_that_of_hard_labels():
 # -- doubled rows ---------------------------------------------------------------------------------
 
 
-def assert_doubled(probability, weight=None, **settings):
-    """Check that a model has the bits of one whose rows are repeated for each label."""
+@pytest.fixture
+def shared(monkeypatch):
+    """Return the numbers of rows that the engine takes as rows of several classes, by fit."""
+    numbers = []
+
+    class Booster(local.SoftBooster):
+        def __init__(self, native, place):
+            numbers.append(place.max() + 1)
+            super().__init__(native, place)
+
+    monkeypatch.setattr(local, "SoftBooster", Booster)
+    return numbers
+
+
+def assert_doubled(probability, weight=None, *, bits, **settings):
+    """Check that a model is one whose rows are repeated for each label, to the bit or nearly."""
     row, label, share = repeat_rows(probability, weight)
     doubled = fit(label, share, X[row], **settings)
     soft = fit(probability, weight, **settings)
-    np.testing.assert_array_equal(soft.decision_function(X), doubled.decision_function(X))
-    assert same_model(soft, doubled)
+    if bits:
+        np.testing.assert_array_equal(soft.decision_function(X), doubled.decision_function(X))
+        assert same_model(soft, doubled)
+        return
+    np.testing.assert_allclose(
+        soft.decision_function(X), doubled.decision_function(X), rtol=0.0, atol=1e-5
+    )
+    np.testing.assert_allclose(soft.feature_importances_, doubled.feature_importances_, rtol=1e-4)
+    for name in ("risk", "cost"):
+        np.testing.assert_allclose(soft.history_[name], doubled.history_[name], rtol=1e-4)
+    np.testing.assert_array_equal(soft.history_["feature"], doubled.history_["feature"])
 
 
-@pytest.mark.parametrize("probability", [TWO, THREE], ids=["two classes", "three"])
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_every_learner_fits_doubled_rows(learner, probability):
-    assert_doubled(probability, WEIGHT, **LEARNERS[learner])
+def test_every_learner_fits_doubled_rows(learner, shared):
+    assert_doubled(TWO, WEIGHT, bits=True, **LEARNERS[learner])
+    assert shared == []
+    assert_doubled(THREE, WEIGHT, bits=learner == "rule", **LEARNERS[learner])
+    n_rows = np.count_nonzero(WEIGHT)
+    assert shared == [n_rows] * (0 if learner == "rule" else 2 if "pairs" in learner else 1)
 
 
 @pytest.mark.parametrize("loss", _core.loss_names())
 def test_every_loss_fits_doubled_rows(loss):
-    assert_doubled(TWO, loss=loss)
-    assert_doubled(THREE, loss=loss, multiclass="one_vs_rest")
+    assert_doubled(TWO, bits=True, loss=loss)
+    assert_doubled(THREE, bits=True, loss=loss, multiclass="one_vs_rest")
+
+
+@pytest.mark.parametrize("loss", ["glog", "ggauss", "glaplacian", "gboost"])
+def test_every_joint_loss_fits_doubled_rows(loss, shared):
+    assert_doubled(THREE, bits=False, loss=loss, multiclass="canonical")
+    assert_doubled(THREE, WEIGHT, bits=False, loss=loss, multiclass="canonical", response="newton")
+    assert len(shared) == 2
 
 
 @pytest.mark.parametrize("response", _core.response_names())
 @pytest.mark.parametrize("multiclass", ["auto", "canonical", "one_vs_rest"])
-def test_every_response_and_coupling_fits_doubled_rows(response, multiclass):
+def test_every_response_and_coupling_fits_doubled_rows(response, multiclass, shared):
     if response == "conditional" and multiclass == "canonical":
         pytest.skip("the conditional response has no joint form")
-    assert_doubled(THREE, response=response, multiclass=multiclass)
+    joint = multiclass != "one_vs_rest" and response != "conditional"
+    assert_doubled(THREE, bits=not joint, response=response, multiclass=multiclass)
+    assert len(shared) == int(joint)
 
 
 @pytest.mark.parametrize("step", ["unit", "line_search", "leveraging", "totally_corrective"])
 def test_every_step_fits_doubled_rows(step):
-    assert_doubled(TWO, step=step)
+    assert_doubled(TWO, bits=True, step=step)
+
+
+@pytest.mark.parametrize("learner", ["table", "tree"])
+@pytest.mark.parametrize("step", ["unit", "line_search"])
+def test_every_step_of_a_joint_model_fits_doubled_rows(step, learner):
+    assert_doubled(THREE, WEIGHT, bits=False, step=step, weak_learner=learner)
+
+
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")  # of the doubled rows
+@pytest.mark.parametrize("selection", ["unbiased", "cyclic"])
+@pytest.mark.parametrize("response", ["real", "newton", "exact"])
+def test_many_classes_fit_doubled_rows(response, selection, shared):
+    rng = np.random.default_rng(2)
+    for n_classes in (4, 5, 19):
+        many = rng.multinomial(8, rng.dirichlet(np.ones(n_classes), size=len(X))) / 8.0
+        assert_doubled(many, WEIGHT, bits=False, response=response, selection=selection)
+    assert len(shared) == 3
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"weak_learner": pb.Tree(subsample=0.6)},
+        {"weak_learner": pb.Tree(linear_leaves=True)},
+        {"weak_learner": pb.Tree(multi_strategy="one_output_per_tree")},
+        {"outer_bags": 4},
+        {"screening": 50, "weak_learner": "tree"},
+    ],
+    ids=str,
+)
+def test_other_fits_take_a_row_for_each_label(settings, shared):
+    fit(THREE, WEIGHT, **settings)
+    assert shared == []
+
+
+@pytest.mark.parametrize(("least", "once"), [(300, True), (200, False)])
+def test_large_tables_are_those_of_many_rows(least, once, shared, monkeypatch):
+    assert np.count_nonzero(THREE) > 300 > len(X) > 200
+    monkeypatch.setattr(boosting, "LEAST_SCREENED", least)
+    monkeypatch.setattr(boosting, "LEAST_OF_CLASS", 1)
+    fit(THREE)
+    assert bool(shared) is once
+
+
+def test_rows_of_several_classes_do_not_depend_on_threads():
+    for settings in ({}, {"weak_learner": "tree"}, {"response": "newton", "selection": "cyclic"}):
+        assert same_model(*(fit(THREE, WEIGHT, n_jobs=n, **settings) for n in (1, 3)))
+
+
+def test_initial_scores_of_a_row_count_once():
+    first = np.random.default_rng(4).normal(size=THREE.shape)
+    row, label, share = repeat_rows(THREE)
+    soft, doubled = pb.ProperBoostClassifier(**FEW), pb.ProperBoostClassifier(**FEW)
+    soft.fit(X, THREE, init_score=first)
+    doubled.fit(X[row], label, share, init_score=first[row])
+    np.testing.assert_allclose(
+        soft.decision_function(X, init_score=first),
+        doubled.decision_function(X, init_score=first),
+        rtol=0.0,
+        atol=1e-5,
+    )
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -138,7 +236,9 @@ def test_a_search_scores_cross_entropy_as_with_doubled_rows(scoring):
         np.testing.assert_array_equal(search.cv_results_[name], doubled.cv_results_[name])
     assert search.calibration_ == doubled.calibration_
     assert search.held_out_scores_["rows"] == len(X)
-    assert same_model(search, doubled)
+    np.testing.assert_allclose(
+        search.decision_function(X), doubled.decision_function(X), rtol=0.0, atol=1e-5
+    )
 
 
 def test_the_best_score_is_minus_the_cross_entropy():

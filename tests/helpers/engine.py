@@ -78,6 +78,7 @@ def make_boosting(codes, features, segments, roles, losses, weight=None, **setti
         weight=weight,
         base=settings.pop("base", None),
         numbers=settings.pop("numbers", None),
+        labels=settings.pop("labels", None),
         share=settings.pop("share", None),
         n_threads=n_threads,
     )

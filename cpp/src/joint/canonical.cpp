@@ -59,6 +59,9 @@ struct ClassesOfStrip {
   float* curvatures;
   std::size_t curvature_stride;
   float tolerance;
+  // With the stride of the scores, or null.
+  const float* shares = nullptr;
+  float* tails = nullptr;
 };
 
 // Some classes of a strip are evaluated at shift - (z - top).  Weights, curvatures and how fast
@@ -607,7 +610,9 @@ void Canonical::evaluate(const JointRows& all) const {
                               all.n,
                               curvatures_in_scratch ? scratch.data() : all.curvatures + begin,
                               curvatures_in_scratch ? n : all.n,
-                              curvatures_in_scratch ? kTolerance : kCurvatureTolerance};
+                              curvatures_in_scratch ? kTolerance : kCurvatureTolerance,
+                              all.shares == nullptr ? nullptr : all.shares + begin,
+                              all.tails == nullptr ? nullptr : all.tails + begin};
     start(all, begin, strip);
     const bool with_losses = all.losses != nullptr;
     const bool early = with_losses && settles;
@@ -650,10 +655,18 @@ void Canonical::finish(const ClassesOfStrip& rows, bool wants_curvatures, Strip&
       strip.total[i] = total;
       inverse_total[i] = 1.0F / math::at_least(total, 1e-37F);
     }
-    float* const __restrict true_weights = rows.weights + rows.true_class * rows.weight_stride;
-    for (std::size_t i = 0; i < n; ++i) {
-      const float weight = true_weights[i];  // above 1/2 it is the top class
-      true_weights[i] = weight > 0.5F ? strip.tail[i] : 1.0F - weight;
+    const auto find_tails = [&](const float* weights, float* tails) {
+      for (std::size_t i = 0; i < n; ++i) {
+        const float weight = weights[i];  // above 1/2 it is the top class
+        tails[i] = weight > 0.5F ? strip.tail[i] : 1.0F - weight;
+      }
+    };
+    if (rows.tails == nullptr) {
+      float* const true_weights = rows.weights + rows.true_class * rows.weight_stride;
+      find_tails(true_weights, true_weights);
+    }
+    for (std::size_t k = 0; rows.tails != nullptr && k < rows.classes; ++k) {
+      find_tails(rows.weights + k * rows.weight_stride, rows.tails + k * rows.stride);
     }
     for (std::size_t k = 0; wants_curvatures && k < rows.classes; ++k) {
       float* const __restrict curvatures = rows.curvatures + k * rows.curvature_stride;
@@ -666,8 +679,24 @@ void Canonical::finish(const ClassesOfStrip& rows, bool wants_curvatures, Strip&
   });
 }
 
-// Adds the loss of the rows' class to those of the others.
+// Adds the loss of the rows' class to those of the others.  Where classes have shares, all are
+// among the others: a class's loss is that as another, less its margin.
 void Canonical::find_losses(const ClassesOfStrip& rows, const Strip& strip, float* losses) const {
+  if (rows.shares != nullptr) {
+    return vectorized([&strip, rows, losses] {
+      std::copy_n(strip.loss, rows.n, losses);
+      for (std::size_t k = 0; k < rows.classes; ++k) {
+        const float* const z = rows.scores + k * rows.stride;
+        const float* const share = rows.shares + k * rows.stride;
+        for (std::size_t i = 0; i < rows.n; ++i) {
+          losses[i] -= share[i] * (below(z[i], strip.top[i]) - strip.shift[i]);
+        }
+      }
+      for (std::size_t i = 0; i < rows.n; ++i) {
+        losses[i] = math::bounded(math::at_least(losses[i], 0.0F));
+      }
+    });
+  }
   alignas(64) float u[kStrip];
   const std::size_t n = rows.n;
   const float* const z = rows.scores + rows.true_class * rows.stride;

@@ -27,7 +27,9 @@ struct RowsOfStrip {
   std::size_t classes, n, label, stride;
   const float* scores;
   float* weights;
-  float* curvatures;  // or null
+  float* curvatures;    // or null
+  const float* shares;  // or null
+  float* tails;         // or null
 };
 
 void find_top(const RowsOfStrip& rows, Strip& strip) {
@@ -64,7 +66,21 @@ void sum_exponentials(const RowsOfStrip& rows, Strip& strip) {
   }
 }
 
+// The mean loss of the rows' classes, weighted by their shares.
+void find_mean_losses(const RowsOfStrip& rows, const Strip& strip, float* __restrict loss) {
+  for (std::size_t i = 0; i < rows.n; ++i) {
+    const float beyond_one = (strip.ones[i] - 1.0F) + strip.rest[i];
+    loss[i] = 2.0F * math::log_one_more(beyond_one);
+  }
+  for (std::size_t k = 0; k < rows.classes; ++k) {
+    const float* const __restrict z = rows.scores + k * rows.stride;
+    const float* const __restrict share = rows.shares + k * rows.stride;
+    for (std::size_t i = 0; i < rows.n; ++i) loss[i] -= share[i] * below(z[i], strip.top[i]);
+  }
+}
+
 void find_losses(const RowsOfStrip& rows, const Strip& strip, float* __restrict loss) {
+  if (rows.shares != nullptr) return find_mean_losses(rows, strip, loss);
   const float* const __restrict z = rows.scores + rows.label * rows.stride;
   for (std::size_t i = 0; i < rows.n; ++i) {
     const float beyond_one = (strip.ones[i] - 1.0F) + strip.rest[i];
@@ -85,6 +101,15 @@ void finish_class(const RowsOfStrip& rows, const Strip& strip, float factor,
   }
 }
 
+// 1 - p of a class whose exponentials are still in place of its weights.
+void find_tails(const RowsOfStrip& rows, const Strip& strip, const float* __restrict weight,
+                float* __restrict tail) {
+  for (std::size_t i = 0; i < rows.n; ++i) {
+    const float p = weight[i] * strip.share[i];
+    tail[i] = p > 0.5F ? strip.tail[i] : 1.0F - p;
+  }
+}
+
 void finish(const RowsOfStrip& rows, const Strip& strip) {
   const float factor =
       0.5F * static_cast<float>(rows.classes) / static_cast<float>(rows.classes - 1);
@@ -92,6 +117,7 @@ void finish(const RowsOfStrip& rows, const Strip& strip) {
     float* const weight = rows.weights + k * rows.stride;
     float* const curvature =
         rows.curvatures == nullptr ? nullptr : rows.curvatures + k * rows.stride;
+    if (rows.tails != nullptr) find_tails(rows, strip, weight, rows.tails + k * rows.stride);
     if (k == rows.label) {
       finish_class<true>(rows, strip, factor, weight, curvature);
     } else {
@@ -118,7 +144,9 @@ void Softmax::evaluate(const JointRows& all) const {
                            all.n,
                            all.scores + begin,
                            all.weights + begin,
-                           all.curvatures == nullptr ? nullptr : all.curvatures + begin};
+                           all.curvatures == nullptr ? nullptr : all.curvatures + begin,
+                           all.shares == nullptr ? nullptr : all.shares + begin,
+                           all.tails == nullptr ? nullptr : all.tails + begin};
     float* const losses = all.losses == nullptr ? nullptr : all.losses + begin;
     vectorized([rows, losses, &strip] {
       find_top(rows, strip);

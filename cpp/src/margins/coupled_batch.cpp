@@ -51,12 +51,16 @@ class ByCell final : public RowsAtShift {
         strip.weigh(true, false, remembers ? strip.shift() : nullptr);
         strip.note_largest(true, false, largest[p]);
         const std::int64_t sign = strip.sign(k) > 0.0F ? 1 : -1;
+        const float* const against = strip.against(k);
         for (const auto& [begin, n, place] : strip.pieces()) {
           for (std::size_t i = 0; i < n; ++i) {
             const double s = strip.sample_weight()[place + i];
             const std::size_t cell = cell_of[codes_[begin + i]];
             parts[p].slope[cell] +=
                 sign * all.units.weight.round(s * wide(strip.weights(k)[place + i]));
+            if (against != nullptr) {
+              parts[p].slope[cell] -= all.units.weight.round(s * wide(against[place + i]));
+            }
             parts[p].curvature[cell] +=
                 all.units.curvature.round(s * wide(strip.curvatures(k)[place + i]));
           }
@@ -81,18 +85,34 @@ class ByCell final : public RowsAtShift {
 }  // namespace
 
 CoupledBatch::CoupledBatch(const CoupledRows& rows, const MovedRows& moved, std::size_t first,
-                           std::size_t lanes, const std::vector<SegmentRoles>& roles)
+                           std::size_t lanes, const std::vector<SegmentRoles>& roles,
+                           FurtherLanes further)
     : rows_(rows),
       moved_(moved),
       first_(first),
       models_(lanes),
-      width_(width_for(lanes)),
+      width_(width_for(further.all(lanes))),
+      further_(further),
       roles_(roles) {
   const auto alike = [&](std::size_t a, std::size_t b) { return roles[a].same(roles[b]); };
   for (const RowBlock& block : cut_into_row_blocks(rows.codes.segments, alike)) {
     if (roles[block.segment].trains) blocks_.push_back(block);
   }
   together_ = put_together(blocks_, roles);
+  if (rows.labels.any()) spread_shares();
+}
+
+void CoupledBatch::spread_shares() {
+  const std::size_t rows = rows_.codes.rows;
+  shares_.assign(rows * width_, 1.0F);
+  for (std::size_t k = 0; k < models_; ++k) {
+    const float* const share = rows_.labels.of(first_ + k, rows);
+    for (std::size_t i = 0; i < rows; ++i) {
+      float* const to = &shares_[i * width_ + k];
+      to[0] = share[i];
+      if (further_.any()) to[further_.against] = 1.0F - share[i];
+    }
+  }
 }
 
 double CoupledBatch::directional_slope(const Move& direction, Team& team) {
@@ -101,9 +121,15 @@ double CoupledBatch::directional_slope(const Move& direction, Team& team) {
     const Role role = rows_.role(first_ + direction.lane, block.segment);
     weights.signs.push_back(learns(role) ? sign_of(role) : 0.0);
   }
-  return properboost::directional_slope(direction, weights, rows_.blocks, rows_.sample_weight,
-                                        rows_.total_weight, team) /
-         training_weight(direction.lane);
+  const auto slope_of = [&](const float* weight) {
+    weights.first = weight + direction.lane;
+    return properboost::directional_slope(direction, weights, rows_.blocks, rows_.sample_weight,
+                                          rows_.total_weight, team) /
+           training_weight(direction.lane);
+  };
+  const double towards = slope_of(weight_.data());
+  if (!rows_.labels.any()) return towards;
+  return towards - slope_of(further_.any() ? weight_.data() + further_.against : against_.data());
 }
 
 std::unique_ptr<RowsByCell> CoupledBatch::rows_by_cell(std::size_t lane, const std::uint8_t* codes,
@@ -114,17 +140,25 @@ std::unique_ptr<RowsByCell> CoupledBatch::rows_by_cell(std::size_t lane, const s
 
 void CoupledBatch::store(const CoupledStrip& strip) {
   for (const auto& [begin, n, place] : strip.pieces()) {
-    spread(strip.weights(first_) + place, strip.size(), n, weight_.data() + begin * width_);
+    const std::size_t to = begin * width_;
+    if (further_.any()) {
+      spread_all(strip, place, n, weight_.data() + to);
+      continue;
+    }
+    spread(strip.weights(first_) + place, strip.size(), n, weight_.data() + to);
+    if (strip.is_soft()) {
+      spread(strip.against(first_) + place, strip.size(), n, against_.data() + to);
+    }
     if (curvature_.empty()) continue;
-    spread(strip.curvatures(first_) + place, strip.size(), n, curvature_.data() + begin * width_);
+    spread(strip.curvatures(first_) + place, strip.size(), n, curvature_.data() + to);
   }
 }
 
 void CoupledBatch::fill(const CellsOfFeature& cells, Aligned<unsigned char>& memory,
                         Team& team) const {
   const double nanoseconds = static_cast<double>(rows_.codes.rows * width_);
-  const FeatureRows rows{rows_.rows, blocks_, together_, roles_, width_, rows_.needs_curvature,
-                         units_};
+  const FeatureRows rows{rows_.rows,          blocks_, together_, roles_, width_,
+                         !curvature_.empty(), units_};
   fill_feature(cells, rows, nanoseconds, memory, team, [&](std::size_t c, const AddStrip& add) {
     const RowBlock& block = blocks_[c];
     add(weight_.data() + block.begin * width_,
@@ -132,6 +166,20 @@ void CoupledBatch::fill(const CellsOfFeature& cells, Aligned<unsigned char>& mem
         block.end - block.begin);
   });
   cells.histogram.all_reduce(cells.feature, team);
+}
+
+void CoupledBatch::spread_all(const CoupledStrip& strip, std::size_t place, std::size_t n,
+                              float* to) const {
+  std::array<const char*, kMostLanes> rows;
+  const auto at = [=](const float* of_class) {
+    return reinterpret_cast<const char*>(of_class + place);
+  };
+  for (std::size_t k = 0; k < models_; ++k) {
+    rows[k] = at(strip.weights(first_ + k));
+    rows[k + further_.against] = at(strip.against(first_ + k));
+    if (further_.curvature > 0) rows[k + further_.curvature] = at(strip.curvatures(first_ + k));
+  }
+  transpose(rows.data(), further_.all(models_), n, width_, to);
 }
 
 void CoupledBatch::spread(const float* from, std::size_t stride, std::size_t n, float* to) const {

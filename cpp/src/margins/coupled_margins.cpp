@@ -145,7 +145,7 @@ class CoupledMargins::Pass {
     part.slope += strip.slope(directions_, slope_units_, part.largest_slope);
     if (needs_risk_) part.risk += strip.risk(units_.risk);
     for (std::size_t k = 0; k < rows_.classes; ++k) {
-      part.classes[k].weight += strip.sum_of(strip.weights(k), units_.weight);
+      part.classes[k].weight += strip.sum_of_weights(k, units_.weight);
       if (!rows_.needs_curvature) continue;
       part.classes[k].curvature += strip.sum_of(strip.curvatures(k), units_.curvature);
     }
@@ -211,8 +211,8 @@ CoupledMargins::CoupledMargins(const TrainingRows& rows,
   }
   std::size_t first = 0;
   for (const BatchLanes& batch : batches) {
-    batches_.push_back(
-        std::make_unique<CoupledBatch>(rows_, moved_, first, batch.lanes, batch.roles));
+    batches_.push_back(std::make_unique<CoupledBatch>(rows_, moved_, first, batch.lanes,
+                                                      batch.roles, batch.further));
     first += batch.lanes;
   }
 }

@@ -1,5 +1,6 @@
 #include "properboost/planning/effective_rows.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "properboost/core/instruction_set.hpp"
@@ -19,7 +20,12 @@ void EffectiveRowCount::set(Units& units, const Most& most_weight) const {
   for (std::size_t k = 0; k < batch_.models.size(); ++k) {
     const double most = most_weight[k];
     units.weights.set(k, most, rows_.sample_weight, rows_.totals.all);
-    units.squares.set(k, most * most, rows_.sample_weight, rows_.totals.all);
+    // With one label, a row with soft labels may weigh more: up to 1.
+    const double square = batch_.further.any() ? most : most * most;
+    units.squares.set(k, square, rows_.sample_weight, rows_.totals.all);
+    if (!batch_.further.any()) continue;
+    units.weights.set(k + batch_.further.against, most, rows_.sample_weight, rows_.totals.all);
+    units.squares.set(k + batch_.further.against, square, rows_.sample_weight, rows_.totals.all);
   }
 }
 
@@ -40,6 +46,22 @@ void EffectiveRowCount::sum(const std::vector<AccumulationBlock>& blocks, const 
     WholeSums sum{}, squares{};
   };
   std::vector<Part> parts(blocks.size());
+  const float* const shares = margins.shares();
+  // Few rows at a time, so that the second sum reads their numbers from the cache.
+  const auto add_shared = [&](auto set, std::size_t first, std::size_t last, auto& weights,
+                              auto& squares) {
+    constexpr std::size_t kRows = 256;
+    for (std::size_t begin = first; begin < last; begin += kRows) {
+      const std::size_t n = std::min(kRows, last - begin);
+      const RowSampleWeights s = rows_.sample_weight.from(begin);
+      const float* const weight = margins.weight() + begin * margins.lanes();
+      const float* const share = shares + begin * margins.lanes();
+      weights.add(set, n, s, [=](std::size_t i) { return wide(weight[i]); });
+      squares.add(set, n, s, [=](std::size_t i) {
+        return square_by_share(wide(weight[i]), weight[i], share[i]);
+      });
+    }
+  };
   const double nanoseconds =
       0.5 * static_cast<double>(count_rows(blocks)) * static_cast<double>(margins.lanes());
   visit_width(margins.lanes(), [&](auto width) {
@@ -48,6 +70,10 @@ void EffectiveRowCount::sum(const std::vector<AccumulationBlock>& blocks, const 
       vectorized([&](auto set) {
         RowAdder<W, Signs::kPositive> weights(units_.weights), squares(units_.squares);
         for (const auto& [begin, end] : blocks[c].ranges) {
+          if (shares != nullptr) {
+            add_shared(set, begin, end, weights, squares);
+            continue;
+          }
           const RowSampleWeights s = rows_.sample_weight.from(begin);
           const float* const weight = margins.weight() + begin * W;
           weights.add(set, end - begin, s, [=](std::size_t i) { return wide(weight[i]); });
@@ -67,6 +93,10 @@ void EffectiveRowCount::sum(const std::vector<AccumulationBlock>& blocks, const 
       const std::size_t label = blocks[c].roles->positive(k) ? 1 : 0;
       weights_of_class_[label][k] += parts[c].sum[k];
       squares_of_class_[label][k] += parts[c].squares[k];
+      if (!batch_.further.any()) continue;
+      const std::size_t against = k + batch_.further.against;
+      weights_of_class_[0][k] += parts[c].sum[against];
+      squares_of_class_[0][k] += parts[c].squares[against];
     }
   }
   for (auto* const sums : {&weights_of_class_, &squares_of_class_}) {

@@ -7,6 +7,14 @@
 #include "properboost/responses/response.hpp"
 
 namespace properboost {
+namespace {
+
+// Whether cells have sums of curvatures, and not as further lanes.
+bool sums_curvature(const RoundContext& context) {
+  return context.algorithm.response().needs_curvature() && !context.batch.further.any();
+}
+
+}  // namespace
 
 FeatureSearch::FeatureSearch(const RoundContext& context,
                              std::vector<const FeatureLearner*> learners,
@@ -14,8 +22,7 @@ FeatureSearch::FeatureSearch(const RoundContext& context,
     : at_(context),
       learners_(std::move(learners)),
       directions_(std::move(directions)),
-      histogram_(at_.rows.bins, at_.batch.margins->lanes(),
-                 at_.algorithm.response().needs_curvature()) {}
+      histogram_(at_.rows.bins, at_.batch.margins->lanes(), sums_curvature(at_)) {}
 
 HistogramBuilder FeatureSearch::make_builder(const std::vector<AccumulationBlock>& blocks,
                                              const std::vector<std::size_t>& features) const {
@@ -24,7 +31,7 @@ HistogramBuilder FeatureSearch::make_builder(const std::vector<AccumulationBlock
           features,
           at_.batch.crowding,
           at_.batch.margins->lanes(),
-          at_.algorithm.response().needs_curvature(),
+          sums_curvature(at_),
           at_.memory};
 }
 
@@ -34,8 +41,9 @@ void FeatureSearch::fill(HistogramBuilder& builder, const LaneUnits& units, Team
 }
 
 FeatureCells FeatureSearch::cells(std::size_t f, std::size_t lane, Buffer& buffer) const {
-  FeatureCells cells = histogram_.feature(
-      f, lane, at_.batch.occupied.data() + lane * at_.rows.bins.total_width(), buffer);
+  FeatureCells cells =
+      histogram_.feature(f, lane, at_.batch.occupied.data() + lane * at_.rows.bins.total_width(),
+                         buffer, at_.batch.further);
   if (has_directions(lane)) cells.directions = directions_[lane][f];
   return cells;
 }

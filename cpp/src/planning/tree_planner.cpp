@@ -77,8 +77,15 @@ class TreePlanner final : public Planner {
   std::uint64_t key() const { return draw_bits(learner_.seed, 0, at_.round(0)); }
   RowWeights row_weights() const {
     const BatchMargins& margins = *at_.batch.margins;
-    return {margins.weight(),        margins.curvature(),      at_.rows.sample_weight,
-            margins.cell_units()[0], limits_.fields.subsample, at_.rows.numbers};
+    return {margins.weight(),
+            margins.curvature(),
+            at_.rows.sample_weight,
+            margins.cell_units()[0],
+            limits_.fields.subsample,
+            at_.rows.numbers,
+            nullptr,
+            margins.against(),
+            margins.shares()};
   }
 
   // The rows that the round's tree is grown from, if not all: those that are drawn are few already.
@@ -110,8 +117,8 @@ class TreePlanner final : public Planner {
     const double cost = response.cost(partition.cells.data(), partition.cells.size(), r);
     set_table(update, 0, by_node.data(), by_node.size(), cost, partition,
               learner_.order(update.tree, at_.rows.bins), team);
-    update.tree.cell =
-        grower.weigh(update.tree, slots_, at_.rows.sample_weight, at_.rows.totals.all, team);
+    update.tree.cell = grower.weigh(update.tree, slots_, at_.rows.sample_weight,
+                                    at_.batch.margins->shares(), at_.rows.totals.all, team);
     average_inner_nodes(update, partition);
     if (!limits_.directions.empty() && !limits_.rule) constrain(update, partition);
     if (lines) add_lines(update, *lines);

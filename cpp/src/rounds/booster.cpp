@@ -45,18 +45,18 @@ class Boosting::State {
         alone_(Team::alone(peers_)),
         weights_(rows.sample_weight, codes_.rows, alone_),
         totals_(weights_.rows(), codes_.segments, alone_),
-        rows_{codes_, rows.bins, weights_.rows(), totals_, rows.numbers},
+        rows_{codes_, rows.bins, weights_.rows(), totals_, rows.numbers, rows.labels},
         states_(models_.size()),
         fit_{rows_,    counts_, packed_,      models_,   algorithm_,
              weights_, states_, keep_rounds_, rows.base, peers_} {
-    check_models(models_, algorithm_, codes_.segments, peers_ != nullptr);
+    check_models(models_, algorithm_, codes_.segments, peers_ != nullptr, rows_.labels.any());
     if (codes_.sparse.any() && needs_dense_codes()) {
       throw std::invalid_argument(
           "codes must be dense for votes, trees that classes share and linear leaves");
     }
     for (FitState& state : states_) state.rounds.resize(algorithm_.targets().count);
-    for (std::vector<Lanes>& batches :
-         deal_into_cohorts(models_, codes_.segments, algorithm_, peers_ != nullptr)) {
+    for (std::vector<Lanes>& batches : deal_into_cohorts(models_, codes_.segments, algorithm_,
+                                                         peers_ != nullptr, rows_.labels.any())) {
       cohorts_.emplace_back(fit_, std::move(batches));
     }
   }

@@ -36,7 +36,7 @@ void check(const Model& model, const Algorithm& algorithm) {
 
 // The classes of a joint model differ in their roles alone, and each row is of one of them.
 void check_coupling(const std::vector<Model>& models, const Algorithm& algorithm,
-                    std::size_t segments) {
+                    std::size_t segments, std::size_t positive_classes) {
   const std::size_t classes = algorithm.coupling().classes;
   if (classes == 1) return;
   if (classes == 0 || models.size() % classes != 0) {
@@ -64,9 +64,23 @@ void check_coupling(const std::vector<Model>& models, const Algorithm& algorithm
           throw std::invalid_argument("the classes of a joint model must learn from the same rows");
         }
       }
-      if (positives != 1 && models[m].roles[s] != Role::kNone) {
+      if (positives != positive_classes && models[m].roles[s] != Role::kNone) {
         throw std::invalid_argument("each segment must be of one class of a joint model");
       }
+    }
+  }
+}
+
+// Rows that are of every class by a share are those of one segment.
+void check_soft(const std::vector<Model>& models, const Algorithm& algorithm,
+                std::size_t segments) {
+  if (algorithm.coupling().classes == 1 || segments != 1 || algorithm.least_screen() > 0) {
+    throw std::invalid_argument(
+        "labels must be none without a joint model, of several segments, or with a screen");
+  }
+  for (const Model& model : models) {
+    if (has_lines(model) || (grows_trees(model) && !algorithm.coupling().shares_trees())) {
+      throw std::invalid_argument("labels must be none with lines, or with a tree of each class");
     }
   }
 }
@@ -81,9 +95,11 @@ void check_peers(const Algorithm& algorithm) {
 }  // namespace
 
 void check_models(const std::vector<Model>& models, const Algorithm& algorithm,
-                  const std::vector<std::size_t>& segments, bool have_peers) {
+                  const std::vector<std::size_t>& segments, bool have_peers, bool are_soft) {
   for (const Model& model : models) check(model, algorithm);
-  check_coupling(models, algorithm, segments.size() - 1);
+  const std::size_t classes = algorithm.coupling().classes;
+  check_coupling(models, algorithm, segments.size() - 1, are_soft ? classes : 1);
+  if (are_soft) check_soft(models, algorithm, segments.size() - 1);
   if (have_peers) check_peers(algorithm);
 }
 

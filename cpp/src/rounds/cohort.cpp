@@ -50,9 +50,11 @@ Regularizers find_regularizers(const Model& model, const FitContext& fit, double
 
 std::vector<std::vector<Lanes>> deal_into_cohorts(const std::vector<Model>& models,
                                                   const std::vector<std::size_t>& segments,
-                                                  const Algorithm& algorithm, bool have_peers) {
+                                                  const Algorithm& algorithm, bool have_peers,
+                                                  bool are_soft) {
   const std::size_t coupled = algorithm.coupling().classes;
-  std::size_t most = kMostLanes;
+  const bool needs_curvature = algorithm.response().needs_curvature();
+  std::size_t most = kMostLanes / (are_soft ? FurtherLanes::of(1, needs_curvature).all(1) : 1);
   for (const Model& model : models) most = std::min(most, algorithm.most_lanes(model));
   const auto same_rows = [](const Model& a, const Model& b) {
     for (std::size_t s = 0; s < a.roles.size(); ++s) {
@@ -129,7 +131,8 @@ void Cohort::begin() {
 void Cohort::set_up() {
   batches_.clear();
   for (const Lanes& lanes : dealt_) {
-    batches_.push_back(make_batch(lanes, fit_->models, fit_->rows, fit_->counts));
+    batches_.push_back(make_batch(lanes, fit_->models, fit_->rows, fit_->counts,
+                                  fit_->algorithm.response().needs_curvature()));
   }
   if (fit_->algorithm.coupling().classes == 1) {
     make_margins();
@@ -161,7 +164,8 @@ void Cohort::make_coupled_margins() {
   std::vector<const std::vector<Role>*> roles;
   for (const std::size_t m : models_) roles.push_back(&fit_->models[m].roles);
   std::vector<CoupledMargins::BatchLanes> lanes;
-  for (const auto& batch : batches_) lanes.push_back({batch->models.size(), batch->roles});
+  for (const auto& batch : batches_)
+    lanes.push_back({batch->models.size(), batch->roles, batch->further});
   const auto classes = static_cast<double>(algorithm.coupling().classes);
   const double share = algorithm.step().guards() ? (classes - 1.0) / classes : 0.5;
   auto margins = std::make_unique<CoupledMargins>(
@@ -193,9 +197,13 @@ Memory Cohort::memory() const {
   const bool needs_curvature = algorithm.response().needs_curvature();
   std::vector<std::size_t> widths;
   Memory all;
+  const bool is_soft = fit_->rows.labels.any();
   for (const Lanes& lanes : dealt_) {
-    widths.push_back(width_for(lanes.size()));
+    const auto further = FurtherLanes::of(lanes.size(), needs_curvature);
+    const bool has_further = is_soft && !grows_trees(first);
+    widths.push_back(width_for(has_further ? further.all(lanes.size()) : lanes.size()));
     all.permanent += lanes.size() * bins.total_width();  // which codes are occupied
+    if (is_soft) all.permanent += codes.rows * widths.back() * sizeof(float);  // shares
     if (!grows_trees(first)) {
       all.working += Histogram::bytes(bins, widths.back(), needs_curvature);
     }
@@ -217,7 +225,7 @@ Memory Cohort::memory() const {
   }
   if (algorithm.coupling().classes > 1) {
     all += CoupledMargins::needs(codes.rows, widths, *first.loss, algorithm.coupling(),
-                                 needs_curvature);
+                                 needs_curvature && (!is_soft || grows_trees(first)));
   } else {
     const bool keeps_weights = grows_trees(first) || !algorithm.selection().in_turn();
     all += Margins::needs(codes.rows, widths.front(), *first.loss, keeps_weights, needs_curvature);

@@ -29,11 +29,24 @@ std::vector<double> find_crowding(const ModelBatch& batch, const Bins& bins,
   return crowding;
 }
 
+// Every row of a batch counts for the class of each lane, and against it.
+void add_further_lanes(ModelBatch& batch, bool needs_curvature) {
+  const std::size_t n = batch.models.size();
+  batch.further = FurtherLanes::of(n, needs_curvature);
+  for (SegmentRoles& roles : batch.roles) {
+    for (std::size_t k = 0; k < n; ++k) {
+      roles.set(k + batch.further.against, Role::kNegative);
+      if (needs_curvature) roles.set(k + batch.further.curvature, Role::kPositive);
+    }
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<ModelBatch> make_batch(Lanes lanes, const std::vector<Model>& models,
                                        const TrainingRows& rows,
-                                       const std::vector<std::size_t>& counts) {
+                                       const std::vector<std::size_t>& counts,
+                                       bool needs_curvature) {
   auto made = std::make_unique<ModelBatch>();
   ModelBatch& batch = *made;
   batch.models = std::move(lanes);
@@ -50,6 +63,9 @@ std::unique_ptr<ModelBatch> make_batch(Lanes lanes, const std::vector<Model>& mo
       const std::size_t* const segment_counts = counts.data() + s * codes;
       for (std::size_t b = 0; b < codes; ++b) occupied[b] |= segment_counts[b] > 0 ? 1 : 0;
     }
+  }
+  if (rows.labels.any() && !grows_trees(models[batch.models.front()])) {
+    add_further_lanes(batch, needs_curvature);
   }
   batch.blocks = cut_into_accumulation_blocks(rows.codes.segments, batch.roles);
   batch.crowding = find_crowding(batch, rows.bins, counts);

@@ -90,7 +90,7 @@ plt.show()
 # %%
 # A faster student
 # ----------------
-# The time of a fit grows with the labels of positive probability.
+# The time of folds, bags and one-vs-rest fits grows with the labels of positive probability.
 # So you can set small probabilities to 0, and divide the rest by their sum.
 
 cut = p.where(p >= 0.002, 0.0)

@@ -127,6 +127,11 @@ class Rows:
         heaviest = np.lexsort((-self.weight, self.row_of))[first]  # type: ignore[operator]
         return Rows(self.classes, self.codes[heaviest], self.row_weight, None, self.total)
 
+    @property
+    def n_of_table(self) -> int:
+        """The number of rows of the table."""
+        return len(self.codes) if self.row_of is None else int(self.row_of[-1]) + 1
+
     def find_binned_weight(self) -> NDArray[np.float64] | None:
         """Return the weights of the table's rows in training, by which features are cut."""
         if self.row_of is None or self.factor is None:

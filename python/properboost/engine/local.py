@@ -1,7 +1,7 @@
 """Rows in this process: their table, their codes, and the engine that boosts models on them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -28,6 +28,7 @@ from properboost.engine.protocols import (
     TrainingRows,
     describe_rows,
 )
+from properboost.engine.soft_labels import SharedRows, number_used, takes_shares
 from properboost.losses.builtin import MarginLoss
 from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.interactions import PairBins
@@ -85,18 +86,16 @@ class TableSource(RowSource):
         if binning is None:
             binning = self.find_binning(options, rows)
         n_threads = described["n_threads"]
-        codes = self._encode(binning, order, n_threads)
+        encoded = binning
         if with_means and not binning.has_means:
             binning = binning.with_means(self.table, order.order, described["weight"], n_threads)
-        return LocalRows(**described, binning=binning, names=self.names, codes=codes)
-
-    def _encode(self, binning: Binning, order: SortedRows, n_threads: int) -> AnyCodes:
-        """Return the rows in that `order` as codes; a row of several labels is encoded once."""
+        described |= {"binning": binning, "names": self.names}
         if order.row_of is None:
-            return encode_for_training(binning, self.table, order.order, n_threads)
-        n_codes = len(binning.features) * (len(order.order) + self.n_rows)
-        require_memory(n_codes, "fewer rows, or fewer classes of positive probability")
-        return binning.encode(self.table, None, n_threads).take(order.order, axis=1)
+            codes = encode_for_training(encoded, self.table, order.order, n_threads)
+            return LocalRows(**described, codes=codes)
+        used, row_of = number_used(order.order, self.n_rows)
+        codes = encoded.encode(self.table, used, n_threads)
+        return SoftRows(**described, codes=codes, row_of=row_of)
 
     def encode_counted(
         self, binning: Binning, n_threads: int
@@ -164,6 +163,18 @@ class LocalBooster:
     def separated(self, model: int) -> bool:
         """Return whether a step that solves for coefficients has no finite optimum."""
         return self._native.separated(model)
+
+
+class SoftBooster(LocalBooster):
+    """The engine over rows that are of every class by a share, as one over their labels."""
+
+    def __init__(self, native: _core.Boosting, place: NDArray[np.int64]) -> None:
+        super().__init__(native)
+        self._place = place
+
+    def raw(self, model: int) -> NDArray[np.float64]:
+        """Return the raw predictions of all labels."""
+        return super().raw(model)[self._place]
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,6 +297,19 @@ class LocalRows(TrainingRows):
 
         Raises MemoryError if there is less memory than boosting certainly takes.
         """
+        rows = _core.Rows(
+            self._find_codes(models),
+            self.bins,
+            self.segments,
+            weight=self.weight,
+            base=models.base,
+            numbers=self.numbers,
+            share=None if self.peers is None else self.peers.share,
+            n_threads=self.n_threads,
+        )
+        return LocalBooster(self._set_up(models, rows))
+
+    def _set_up(self, models: ModelSet, rows: _core.Rows) -> _core.Boosting:
         native = [
             _core.Model(
                 loss.native,
@@ -299,16 +323,6 @@ class LocalRows(TrainingRows):
                 models.losses, models.options, models.roles, strict=True
             )
         ]
-        rows = _core.Rows(
-            self._find_codes(models),
-            self.bins,
-            self.segments,
-            weight=self.weight,
-            base=models.base,
-            numbers=self.numbers,
-            share=None if self.peers is None else self.peers.share,
-            n_threads=self.n_threads,
-        )
         boosting = _core.Boosting(
             rows, native, self._make_algorithm(models), keep_rounds=models.keep_rounds,
             risk_of_tables=models.risk_of_tables, n_threads=self.n_threads,
@@ -321,7 +335,7 @@ class LocalRows(TrainingRows):
         require_memory(needed, " or ".join([*remedies, "fewer rows"]))
         if models.n_repeated:
             boosting.repeat([rounds.to_native() for rounds in models.earlier], models.n_repeated)
-        return LocalBooster(boosting)
+        return boosting
 
     def _find_codes(self, models: ModelSet) -> NDArray[np.uint8] | _core.SparseCodes:
         """Return the codes for these models, of which few kinds need an array."""
@@ -376,6 +390,115 @@ class LocalRows(TrainingRows):
             for pair in pairs
         ]
         return _core.encode_pairs(native, self.gather(features), self.n_threads)
+
+
+@dataclass(frozen=True, eq=False)
+class SoftRows(LocalRows):
+    """Training rows whose labels are probabilities.
+
+    As everywhere, there is a row for each label.  But each row of the table has its codes once, and
+    the engine takes it as one row where `takes_shares`; elsewhere it takes a row for each label.
+    """
+
+    row_of: NDArray[np.int64] = field(kw_only=True)
+    """The place of each label's row among the codes."""
+
+    @property
+    def rows_of_class(self) -> NDArray[np.int64]:
+        """The number of rows of the table, by the classes' shares of the labels."""
+        labels = super().rows_of_class
+        return np.asarray(labels * self.codes.shape[1] // labels.sum())
+
+    @cached_property
+    def labels(self) -> LocalRows:
+        """The same rows with the codes of each label."""
+        require_memory(
+            len(self.bins.widths) * self.n_rows,
+            "fewer rows, or fewer classes of positive probability",
+        )
+        return self._as_plain(codes=self.codes.take(self.row_of, axis=1))
+
+    @cached_property
+    def shared(self) -> SharedRows:
+        """The rows of the table that have labels."""
+        weight = np.ones(self.n_rows) if self.weight is None else self.weight
+        shape = len(self.classes), self.codes.shape[1]
+        return SharedRows.of(self.row_of, self.class_of_row, weight, shape)
+
+    @cached_property
+    def _of_table(self) -> LocalRows:
+        """The rows of the table that have labels, as rows of one segment."""
+        shared = self.shared
+        n_rows = len(shared.first)
+        return self._as_plain(
+            codes=self.codes if shared.rows is None else self.codes.take(shared.rows, axis=1),
+            weight=shared.weight,
+            segments=np.array([0, n_rows]),
+            class_of=np.zeros(1, dtype=np.intp),
+            numbers=np.arange(n_rows),
+        )
+
+    def _as_plain(self, **changes: Any) -> LocalRows:
+        named = {one.name: getattr(self, one.name) for one in fields(LocalRows)}
+        return LocalRows(**named | changes)
+
+    def of_rows(self, taken: NDArray[np.bool_]) -> Self:
+        """Return a part of the rows, in the same order."""
+        return replace(self, row_of=self.row_of[taken], **self._part_of(taken))
+
+    def reorder(self, order: SortedRows) -> Self:
+        """Return the same rows, sorted in another order."""
+        taken, described = self._sorted_as(order)
+        return replace(self, row_of=self.row_of[taken], **described)
+
+    def gather(self, features: Sequence[int]) -> NDArray[np.uint8]:
+        """Return the codes of these features, a row each."""
+        return super().gather(features)[:, self.row_of]
+
+    def add_up(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        """Return the raw predictions of an ensemble over these features, (n_rows, n_models)."""
+        return super().add_up(ensemble)[self.row_of]
+
+    def weigh_groups(self, group_of: NDArray[np.int64], n_groups: int) -> list[CodeWeights]:
+        """Return the weight of each code in each group of segments; -1 is no group."""
+        group_of_label = np.repeat(group_of, np.diff(self.segments))
+        return [self._weigh_labels(group_of_label == group) for group in range(n_groups)]
+
+    def _weigh_labels(self, chosen: NDArray[np.bool_]) -> CodeWeights:
+        """Return the weight of each code, by these labels alone."""
+        n_rows = self.codes.shape[1]
+        weight = None if self.weight is None else self.weight[chosen]
+        of_row = np.bincount(self.row_of[chosen], weight, n_rows).astype(np.float64, copy=False)
+        rows = self._as_plain(weight=of_row, segments=np.array([0, n_rows]))
+        (weights,) = rows.weigh_groups(np.zeros(1, dtype=np.int64), 1)
+        return weights
+
+    def weigh_cells(self, grids: Sequence[TermGrid]) -> list[NDArray[np.float64]]:
+        """Return the weight of each cell of grids over these features, in the order of cells."""
+        return self._of_table.weigh_cells(grids)
+
+    def start(self, models: ModelSet) -> LocalBooster:
+        """Set up models over these rows.
+
+        Raises MemoryError if there is less memory than boosting certainly takes.
+        """
+        learners = [options.weak_learner for options in models.options]
+        screen = models.options[0].find_screen(self.rows_of_class)
+        if not takes_shares(learners, models.roles, models.joint_loss, screen):
+            return self.labels.start(models)
+        shared, whole = self.shared, self._of_table
+        base = models.base
+        rows = _core.Rows(
+            to_native(whole.codes),
+            self.bins,
+            whole.segments,
+            weight=whole.weight,
+            base=None if base is None else np.ascontiguousarray(base[:, shared.first]),
+            labels=shared.shares,
+            n_threads=self.n_threads,
+        )
+        roles = np.ones((len(models.roles), 1), dtype=np.int8)
+        return SoftBooster(self._set_up(replace(models, roles=roles), rows), shared.place)
 
 
 def start_votes(rows: LocalRows, options: VotingOptions, loss: MarginLoss) -> _core.Boosting:

@@ -86,7 +86,7 @@ class LabelledRows:
 
     def read_groups(self, rows: Rows) -> NDArray[Any] | None:
         """Return the groups of the rows of the table, if there are any."""
-        return read_groups(self.groups, len(rows.of_table.codes))
+        return read_groups(self.groups, rows.n_of_table)
 
     @property
     def strata(self) -> Any:

@@ -131,7 +131,7 @@ class _Folds:
 
     def __init__(self, data: LabelledRows, rows: Rows, training: TrainingRows, part: Any) -> None:
         order = rows.sort(part, int(part.max()) + 1)
-        n_rows = len(rows.of_table.codes)
+        n_rows = rows.n_of_table
         self.rows = training.reorder(order)
         self.base = data.read_init_score(n_rows, len(rows.classes), order.order)
         self._fold_of = order.part_of

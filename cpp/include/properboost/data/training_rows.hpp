@@ -4,6 +4,7 @@
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
 #include "properboost/data/row_sample_weights.hpp"
+#include "properboost/data/soft_labels.hpp"
 #include "properboost/data/weight_totals.hpp"
 
 namespace properboost {
@@ -14,6 +15,7 @@ struct TrainingRows {
   RowSampleWeights sample_weight;
   const WeightTotals& totals;
   RowNumbers numbers;
+  SoftLabels labels = {};
 };
 
 }  // namespace properboost

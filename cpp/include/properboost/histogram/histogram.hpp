@@ -10,6 +10,7 @@
 #include "properboost/data/binning.hpp"
 #include "properboost/histogram/cells.hpp"
 #include "properboost/histogram/lane_units.hpp"
+#include "properboost/rounds/lanes.hpp"
 
 namespace properboost {
 
@@ -67,10 +68,18 @@ class Histogram {
   // One lane's cells of feature f, gathered into `buffer`; `occupied` has one byte per code, all
   // features side by side.
   FeatureCells feature(std::size_t f, std::size_t lane, const std::uint8_t* occupied,
-                       std::array<Cell, kMaxCodes>& buffer) const {
+                       std::array<Cell, kMaxCodes>& buffer, FurtherLanes further = {}) const {
     const FeatureCells result{buffer.data(), occupied + bins_->offset(f), &(*bins_)[f]};
     std::size_t i = first(f) + lane;
     const CellUnits& units = units_[lane];
+    if (further.any()) {
+      for (std::size_t b = 0; b < result.width(); ++b, i += lanes_) {
+        buffer[b] = {
+            units.weight.value(sums_[i]), units.weight.value(sums_[i + further.against + all()]),
+            further.curvature == 0 ? 0.0 : units.curvature.value(sums_[i + further.curvature])};
+      }
+      return result;
+    }
     for (std::size_t b = 0; b < result.width(); ++b, i += lanes_) {
       buffer[b] = {units.weight.value(sums_[i]), units.weight.value(sums_[i + all()]),
                    has_curvature_ ? units.curvature.value(sums_[i + 2 * all()]) : 0.0};

@@ -13,9 +13,10 @@
 
 namespace properboost {
 
-// n rows of one class.  Entry k * n + i of a [class][row] array is class k's of row i.
+// n rows of one class, or of all classes by their shares.  Entry k * n + i of a [class][row] array
+// is class k's of row i.
 struct JointRows {
-  std::size_t classes, n, true_class;  // own: the class of these rows
+  std::size_t classes, n, true_class;  // the class of these rows; `classes` if they have shares
   const float* scores;                 // [class][row]; finite
   // [row]: on entry the shifts of these rows' last evaluation, or NaN; updated.  May be null.
   float* shift;
@@ -26,6 +27,10 @@ struct JointRows {
   // times classes / (classes - 1).
   float* curvatures;
   float* losses;  // [row], or null
+  // [class][row], or null: the shares of the classes in a row, and how fast the loss of each class
+  // falls as its margin grows, 1 - p.  The weights are p of every class then.
+  const float* shares = nullptr;
+  float* tails = nullptr;
 };
 
 class JointLoss {

@@ -37,6 +37,7 @@ class CoupledMargins final : public MovingMargins {
   struct BatchLanes {
     std::size_t lanes;
     const std::vector<SegmentRoles>& roles;
+    FurtherLanes further = {};
   };
 
   // `roles` has those of each class, by segment.  The objects that the arguments refer to must

@@ -47,6 +47,7 @@ struct CoupledRows {
   const TrainingRows& rows;
   const Codes& codes;
   const RowSampleWeights sample_weight;
+  const SoftLabels labels;
   const std::size_t classes;
   const std::vector<const std::vector<Role>*> roles;  // of the lanes, one for each class
   const Loss& loss;

@@ -33,13 +33,18 @@ class CoupledStrip {
     static thread_local Aligned<float> memory;
     static thread_local Aligned<double> strip_sample_weight;
     const std::size_t size = rows_.classes * rows_.most_rows;
-    memory.resize(4 * size + 2 * rows_.most_rows);
+    const bool soft = rows_.labels.any();
+    memory.resize((soft ? 6 : 4) * size + 2 * rows_.most_rows);
     scores_ = memory.data();
     along_ = scores_ + size;
     weights_ = along_ + size;
     curvatures_ = weights_ + size;
     losses_ = curvatures_ + size;
     shift_ = losses_ + rows_.most_rows;
+    if (soft) {
+      against_ = shift_ + rows_.most_rows;
+      shares_ = against_ + size;
+    }
     if (!strip.trains || rows_.sample_weight.all_ones()) return;
     strip_sample_weight.resize(rows_.most_rows);
     for (const StripRows::Piece& piece : strip.pieces) {
@@ -57,7 +62,15 @@ class CoupledStrip {
   float* shift() const noexcept { return shift_; }  // memory for the rows' shifts
   const float* weights(std::size_t k) const noexcept { return weights_ + k * n_; }
   const float* curvatures(std::size_t k) const noexcept { return curvatures_ + k * n_; }
-  float sign(std::size_t k) const noexcept { return k == strip_.of_class ? 1.0F : -1.0F; }
+  // With soft labels, the weights towards a class and those against it; or null.
+  const float* against(std::size_t k) const noexcept {
+    return is_soft() ? against_ + k * n_ : nullptr;
+  }
+  bool is_soft() const noexcept { return against_ != nullptr; }
+  // Rows of all classes have the margins of a positive label in each.
+  float sign(std::size_t k) const noexcept {
+    return k == strip_.of_class || is_soft() ? 1.0F : -1.0F;
+  }
 
   // Copies numbers of all rows into numbers of the strip's, and back.
   void gather(const float* of_row, float* to) const {
@@ -110,9 +123,19 @@ class CoupledStrip {
 
   // Computes the weights.  `shift` is the joint loss's last shift of these rows; it is updated.
   void weigh(bool needs_curvature, bool needs_loss, float* shift) {
-    rows_.joint->evaluate({rows_.classes, n_, strip_.of_class, scores_, shift, weights_,
-                           needs_curvature ? curvatures_ : nullptr,
-                           needs_loss ? losses_ : nullptr});
+    JointRows rows{rows_.classes,
+                   n_,
+                   strip_.of_class,
+                   scores_,
+                   shift,
+                   weights_,
+                   needs_curvature ? curvatures_ : nullptr,
+                   needs_loss ? losses_ : nullptr};
+    if (is_soft()) {
+      weigh_by_shares(rows);
+    } else {
+      rows_.joint->evaluate(rows);
+    }
     const auto classes = static_cast<double>(rows_.classes);
     const auto factor = static_cast<float>((classes - 1.0) / classes / rows_.share);
     if (needs_curvature && factor != 1.0F) {
@@ -130,6 +153,15 @@ class CoupledStrip {
       if (directions.empty() || directions[k].table.empty()) continue;
       const float* const w = weights(k);
       const float* const along = along_ + k * n_;
+      if (is_soft()) {
+        const float* const other = against(k);
+        total += sum<Signs::kBoth>(
+            units, [=](std::size_t i) { return (wide(w[i]) - wide(other[i])) * wide(along[i]); });
+        largest = wide(find_largest(
+            n_, [=](std::size_t i) { return (w[i] - other[i]) * along[i]; },
+            static_cast<float>(largest)));
+        continue;
+      }
       const std::int64_t class_sum =
           sum<Signs::kBoth>(units, [=](std::size_t i) { return wide(w[i]) * wide(along[i]); });
       largest = wide(find_largest(
@@ -139,6 +171,11 @@ class CoupledStrip {
     return total;
   }
   std::int64_t risk(const TermUnits& units) const { return sum_of(losses_, units); }
+  // The sum of a class's weights, whatever the rows' labels.
+  std::int64_t sum_of_weights(std::size_t k, const TermUnits& units) const {
+    const std::int64_t sum = sum_of(weights(k), units);
+    return is_soft() ? sum + sum_of(against(k), units) : sum;
+  }
   std::int64_t sum_of(const float* numbers, const TermUnits& units) const {
     return sum<Signs::kPositive>(units, [=](std::size_t i) { return wide(numbers[i]); });
   }
@@ -149,7 +186,13 @@ class CoupledStrip {
       most =
           wide(find_largest(n, [=](std::size_t i) { return terms[i]; }, static_cast<float>(most)));
     };
-    note(weights_, rows_.classes * n_, largest.weight);
+    if (is_soft()) {
+      largest.weight = wide(find_largest(
+          rows_.classes * n_, [w = weights_, a = against_](std::size_t i) { return w[i] + a[i]; },
+          static_cast<float>(largest.weight)));
+    } else {
+      note(weights_, rows_.classes * n_, largest.weight);
+    }
     if (has_curvature) note(curvatures_, rows_.classes * n_, largest.curvature);
     if (has_loss) note(losses_, n_, largest.loss);
   }
@@ -171,6 +214,24 @@ class CoupledStrip {
   }
 
  private:
+  // A row counts towards each class by its share, and against it by the rest.
+  void weigh_by_shares(JointRows rows) {
+    for (std::size_t k = 0; k < rows_.classes; ++k) {
+      gather(rows_.labels.of(k, rows_.codes.rows), shares_ + k * n_);
+    }
+    rows.true_class = rows_.classes;
+    rows.shares = shares_;
+    rows.tails = against_;
+    rows_.joint->evaluate(rows);
+    vectorized([w = weights_, a = against_, t = shares_, n = rows_.classes * n_] {
+      for (std::size_t i = 0; i < n; ++i) {
+        const float p = w[i];
+        w[i] = t[i] * a[i];
+        a[i] = (1.0F - t[i]) * p;
+      }
+    });
+  }
+
   template <Signs kSigns, class Term>
   std::int64_t sum(const TermUnits& units, const Term& term) const {
     WholeSums total{};
@@ -185,6 +246,7 @@ class CoupledStrip {
   const CoupledRows& rows_;
   RowSampleWeights sample_weight_;
   float *scores_, *along_, *weights_, *curvatures_, *losses_, *shift_;
+  float *against_ = nullptr, *shares_ = nullptr;  // with soft labels
 };
 
 // task(p, strip) for the strips of every part p, one after the other.

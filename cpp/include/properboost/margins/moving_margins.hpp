@@ -78,6 +78,10 @@ class BatchMargins {
   virtual double training_weight(std::size_t lane) const noexcept = 0;
   virtual const float* weight() const noexcept = 0;     // [row][lane]
   virtual const float* curvature() const noexcept = 0;  // the same; null if none are needed
+  // With soft labels the weights are those towards the lane's class.  These are then the ones
+  // against it, and the class's shares of the rows; the same, or null.
+  virtual const float* against() const noexcept { return nullptr; }
+  virtual const float* shares() const noexcept { return nullptr; }
   // How often there have been new ones.
   virtual std::uint64_t renewals() const noexcept = 0;
   // The units in which each lane's weights and curvatures, times the sample weights, are summed.

@@ -10,6 +10,7 @@
 #include "properboost/data/binning.hpp"
 #include "properboost/data/codes.hpp"
 #include "properboost/data/row_sample_weights.hpp"
+#include "properboost/data/soft_labels.hpp"
 #include "properboost/rounds/algorithm.hpp"
 #include "properboost/rounds/fit_context.hpp"
 #include "properboost/rounds/fit_state.hpp"
@@ -32,6 +33,7 @@ struct Rows {
   std::optional<Base> base = {};        // or else models start from 0
   Peers* peers = nullptr;               // hold other rows of the same segments
   RowNumbers numbers = {};
+  SoftLabels labels = {};  // of rows of one segment, which is positive in every class
 };
 
 // Models trained together over the same rows, a batch of lanes at a time.

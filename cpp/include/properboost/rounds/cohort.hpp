@@ -19,11 +19,12 @@ namespace properboost {
 // Models of one loss share batches of at most the size that the algorithm allows.  Models that hold
 // out the same rows share one if that is cheaper, because a batch need not read rows that none of
 // its lanes trains on; or where there are peers, which have other rows and must do the same.  The
-// classes of a joint model stay together, in one batch or in several of full size.  Returns the
-// batches of each cohort.
+// classes of a joint model stay together, in one batch or in several of full size; with soft labels
+// there is room for further lanes.  Returns the batches of each cohort.
 std::vector<std::vector<Lanes>> deal_into_cohorts(const std::vector<Model>& models,
                                                   const std::vector<std::size_t>& segments,
-                                                  const Algorithm& algorithm, bool have_peers);
+                                                  const Algorithm& algorithm, bool have_peers,
+                                                  bool are_soft);
 
 // One batch, or those of models that are coupled.  Until it begins there are only its models.
 class Cohort {

@@ -74,4 +74,21 @@ struct SegmentRoles {
   }
 };
 
+// Lanes of the further numbers that a lane's rows add to cells: the weights against its class, and
+// the curvatures.  They are so many lanes after it, or there are none: 0.
+//
+// Rows with soft labels count for and against each class.  As lanes, all their numbers are one add.
+struct FurtherLanes {
+  std::size_t against = 0, curvature = 0;
+
+  static FurtherLanes of(std::size_t models, bool has_curvature) noexcept {
+    return {models, has_curvature ? 2 * models : 0};
+  }
+  bool any() const noexcept { return against > 0; }
+  // How many lanes so many models have.
+  std::size_t all(std::size_t models) const noexcept {
+    return models + (any() ? models : 0) + (curvature > 0 ? models : 0);
+  }
+};
+
 }  // namespace properboost

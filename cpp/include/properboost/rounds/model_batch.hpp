@@ -22,6 +22,7 @@ using Lanes = std::vector<std::size_t>;  // the models of a batch
 struct ModelBatch {
   Lanes models;
   std::vector<SegmentRoles> roles;
+  FurtherLanes further = {};
   std::vector<AccumulationBlock> blocks;
   std::vector<std::uint8_t> occupied;  // [lane][code]: whether training rows have it
   std::vector<double> crowding;        // of each feature: the share of rows that one code holds
@@ -30,9 +31,11 @@ struct ModelBatch {
   BatchMargins* margins = nullptr;  // its part of the cohort's
 };
 
-// A batch of these lanes, which has no margins yet; `counts` is [segment][code]: rows.
+// A batch of these lanes, which has no margins yet; `counts` is [segment][code]: rows.  Its cells
+// may have sums of curvatures.
 std::unique_ptr<ModelBatch> make_batch(Lanes lanes, const std::vector<Model>& models,
                                        const TrainingRows& rows,
-                                       const std::vector<std::size_t>& counts);
+                                       const std::vector<std::size_t>& counts,
+                                       bool needs_curvature);
 
 }  // namespace properboost

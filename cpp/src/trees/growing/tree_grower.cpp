@@ -121,9 +121,9 @@ class TreeGrower::State {
   }
 
   std::vector<Cell> weigh(const Tree& tree, const Slots& slots, RowSampleWeights sample_weight,
-                          double total, Team& team) const {
+                          const float* shares, double total, Team& team) const {
     const FixedPoint units(total);
-    const bool all_ones = sample_weight.all_ones();
+    const bool all_ones = sample_weight.all_ones() && shares == nullptr;
     using Sums = std::array<std::int64_t, 2>;  // of the negative class, and of the positive
     const auto place_of = [](std::size_t slot) { return slot == Slots::kPositive ? 1 : 0; };
     std::vector<Sums> sums(tree.size(), Sums{});
@@ -136,7 +136,14 @@ class TreeGrower::State {
       team.for_each(rows_.nodes(), static_cast<double>(rows_.grown()), [&](std::size_t node) {
         const std::vector<std::size_t>& bounds = rows_.place(node).bounds;
         const std::uint32_t* const row = rows_.rows(node);
-        for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
+        for (std::size_t i = bounds.front(); shares != nullptr && i < bounds.back(); ++i) {
+          const std::int64_t all = units.round(sample_weight[row[i]]);
+          const std::int64_t part =
+              units.round(sample_weight[row[i]] * static_cast<double>(shares[row[i]]));
+          sums[node][1] += part;
+          sums[node][0] += all - part;
+        }
+        for (std::size_t s = 0; shares == nullptr && s + 1 < bounds.size(); ++s) {
           std::int64_t& sum = sums[node][place_of(slots.of_segment[s])];
           if (all_ones) {
             sum += static_cast<std::int64_t>(bounds[s + 1] - bounds[s]);
@@ -286,8 +293,12 @@ class TreeGrower::State {
         for (next = s + 1; next + 1 < bounds.size() && is_of_class(next) == is_of_class(s);) ++next;
         const std::uint32_t* const first = row + bounds[s];
         const std::size_t n = bounds[next] - bounds[s];
-        sums[task][is_of_class(s) ? 0 : 1] += sum_rounded(
+        sums[task][classes[k].is_soft() || is_of_class(s) ? 0 : 1] += sum_rounded(
             units.weight, first, n, [&](std::size_t i) { return classes[k].weight_of(i); });
+        if (classes[k].is_soft()) {
+          sums[task][1] += sum_rounded(units.weight, first, n,
+                                       [&](std::size_t i) { return classes[k].against_of(i); });
+        }
         if (!needs_curvature) continue;
         sums[task][2] += sum_rounded(units.curvature, first, n,
                                      [&](std::size_t i) { return classes[k].curvature_of(i); });
@@ -393,9 +404,9 @@ LeafLines TreeGrower::lines(const Tree& tree, const TreeLimits& limits, Team& te
   return state_->lines(tree, limits, team);
 }
 std::vector<Cell> TreeGrower::weigh(const Tree& tree, const Slots& slots,
-                                    RowSampleWeights sample_weight, double total,
-                                    Team& team) const {
-  return state_->weigh(tree, slots, sample_weight, total, team);
+                                    RowSampleWeights sample_weight, const float* shares,
+                                    double total, Team& team) const {
+  return state_->weigh(tree, slots, sample_weight, shares, total, team);
 }
 
 TreeGrowers::Loan TreeGrowers::borrow() {

@@ -66,6 +66,7 @@ class JointCells {
   // The squares of the rows' gradients at a node: of each class's own rows, then of the others.
   using Squares = std::vector<std::int64_t>;
   Squares squares(const LeafRows& rows, std::size_t node, Team& team) const {
+    if (classes_.front().is_soft()) return squares_by_shares(rows, node, team);
     const std::size_t n = classes_.size();
     const RowSampleWeights weight = classes_.front().sample_weight;
     const auto add = [&](const std::uint32_t* row, std::size_t count, std::size_t s, Squares& to) {
@@ -227,6 +228,38 @@ class JointCells {
   };
 
  private:
+  // The same of rows that are of each class by a share t: the squares of what they would add if
+  // they were wholly of the class, 1 - p, or of another, p, weighted by t and by the rest.  A
+  // gradient is t - p.
+  Squares squares_by_shares(const LeafRows& rows, std::size_t node, Team& team) const {
+    const std::size_t n = classes_.size();
+    const double unit = units_.gradient_unit(), per_unit = 1.0 / (unit * unit);
+    const auto add = [&](const std::uint32_t* row, std::size_t count, std::size_t, Squares& to) {
+      vectorized(
+          [=, weight = classes_.front().sample_weight, &units = units_, sum = to.data()](auto set) {
+            // Copies, which nothing written could change.
+            const std::size_t classes = n;
+            const double scale_of_one = per_unit, gradient_unit = unit;
+            std::int64_t* const __restrict class_sum = sum;
+            std::int64_t* const __restrict other_sum = sum + classes;
+            for (std::size_t i = 0; i < count; ++i) {
+              const std::int32_t* const __restrict gradient = units.row(row[i]);
+              const float* const __restrict share = units.shares(row[i]);
+              const double s = weight[row[i]];
+              const double scale = s * scale_of_one, once = gradient_unit / s;
+              for (std::size_t k = 0; k < classes; ++k) {
+                const auto t = static_cast<double>(share[k]);
+                const double p = t - once * static_cast<double>(gradient[k]);
+                const double of_class = scale * t * (1.0 - p) * (1.0 - p);
+                const double of_others = scale * (1.0 - t) * p * p;
+                class_sum[k] += whole_part(of_class + 0.5, set);
+                other_sum[k] += whole_part(of_others + 0.5, set);
+              }
+            }
+          });
+    };
+    return rows.sum(node, Squares(2 * n, 0), static_cast<double>(n), add, team);
+  }
   std::size_t stride() const noexcept { return units_.stride(); }
   static void add_numbers(Unit* to, const Unit* from, std::size_t n) {
     for (std::size_t j = 0; j < n; ++j) to[j] += from[j];

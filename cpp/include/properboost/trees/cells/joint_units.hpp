@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -47,6 +48,7 @@ class JointUnits {
     beside_ = needs_curvature ? FixedPoint(most_curvature, kBits) : gradient_;
     const double gradients = gradient_.per_unit, besides = beside_.per_unit;
     if (hashes_.empty()) hash_rows(packed, team);
+    if (classes.front().is_soft() && shares_.empty()) take_shares(classes, packed.rows());
     units_.resize(packed.rows() * stride());
     const std::uint64_t stream = stream_key(key, kRoundingStream);
     team.for_each(blocks.size(), 3.0 * a_pass, [&](std::size_t c) {
@@ -63,16 +65,23 @@ class JointUnits {
         std::fill_n(strip, n * stride(), 0);
         for (std::size_t k = 0; k < classes_; ++k) {
           const RowWeights& weights = classes[k];
-          const std::int32_t sign = class_of[block.segment] == k ? 1 : -1;
+          std::int32_t sign = class_of[block.segment] == k ? 1 : -1;
           std::int32_t* to = strip + k;
           for (std::size_t i = 0; i < n; ++i, to += stride()) {
             // Classes of a row are rounded apart: by a low-discrepancy sequence from its draw.
             const auto turn = static_cast<std::uint32_t>(k * kGolden);
             const double up = 0x1p-32 * static_cast<double>(drawn[i] + turn);
-            const double weight = stands_for * weights.weight_of(begin + i);
+            double weight = stands_for * weights.weight_of(begin + i);
+            double gradient = weight;
+            if (weights.is_soft()) {
+              const double against = stands_for * weights.against_of(begin + i);
+              gradient = std::abs(weight - against);
+              sign = weight < against ? -1 : 1;
+              weight += against;
+            }
             const double beside =
                 needs_curvature ? stands_for * weights.curvature_of(begin + i) : weight;
-            to[0] = sign * static_cast<std::int32_t>(gradients * weight + up);
+            to[0] = sign * static_cast<std::int32_t>(gradients * gradient + up);
             to[classes_] = static_cast<std::int32_t>(besides * beside + up);
           }
         }
@@ -84,6 +93,8 @@ class JointUnits {
   // The numbers of a row, in whole vectors: its gradients by class, then their divisors.
   std::size_t stride() const noexcept { return stride_for(classes_); }
   const std::int32_t* row(std::size_t i) const noexcept { return units_.data() + i * stride(); }
+  // The classes' shares of a row with soft labels.
+  const float* shares(std::size_t i) const noexcept { return shares_.data() + i * classes_; }
   double gradient_unit() const noexcept { return gradient_.unit; }
   double beside_unit() const noexcept { return beside_.unit; }
 
@@ -116,8 +127,16 @@ class JointUnits {
     });
   }
 
+  void take_shares(const std::vector<RowWeights>& classes, std::size_t rows) {
+    shares_.resize(rows * classes_);
+    for (std::size_t k = 0; k < classes_; ++k) {
+      for (std::size_t i = 0; i < rows; ++i) shares_[i * classes_ + k] = classes[k].shares[i];
+    }
+  }
+
   std::size_t classes_ = 0;
   FixedPoint gradient_, beside_;
+  Aligned<float> shares_;  // [row][class]
   Aligned<std::int32_t> units_;
   Aligned<std::uint64_t> hashes_;  // of the rows' codes
 };

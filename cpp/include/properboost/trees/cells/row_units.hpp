@@ -18,6 +18,7 @@
 #include "properboost/data/codes.hpp"
 #include "properboost/data/row_sample_weights.hpp"
 #include "properboost/data/screen.hpp"
+#include "properboost/data/soft_labels.hpp"
 
 namespace properboost {
 
@@ -31,13 +32,21 @@ struct RowWeights {
   RowNumbers numbers = {};  // and theirs
   // The rows that a tree is grown from before it has the sums of all, or null.
   const Screen* screen = nullptr;
+  // With soft labels the weights are those towards the class; these are the ones against it, and
+  // the class's shares of the rows.
+  const float* against = nullptr;
+  const float* shares = nullptr;
 
+  bool is_soft() const noexcept { return against != nullptr; }
   // How many rows of its slot a row stands for that a tree is grown from.
   double stands_for(std::size_t slot) const {
     return screen == nullptr ? 1.0 : screen->stands_for[slot];
   }
   double weight_of(std::size_t row) const noexcept {
     return static_cast<double>(weight[row]) * sample_weight[row];
+  }
+  double against_of(std::size_t row) const noexcept {
+    return static_cast<double>(against[row]) * sample_weight[row];
   }
   // The sample weight times the square of the boosting weight.
   double square_of(std::size_t row) const noexcept {

@@ -73,9 +73,10 @@ class TreeGrower {
   void find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const;
   // Lines in its leaves, to be fitted before the next tree is grown.
   LeafLines lines(const Tree& tree, const TreeLimits& limits, Team& team);
-  // The sample weight of its rows, by class and node; `total` is that of all rows.
+  // The sample weight of its rows, by class and node; `total` is that of all rows.  With soft
+  // labels `shares` has those of the positive class, or else it is null.
   std::vector<Cell> weigh(const Tree& tree, const Slots& slots, RowSampleWeights sample_weight,
-                          double total, Team& team) const;
+                          const float* shares, double total, Team& team) const;
 
  private:
   class State;

@@ -1,0 +1,84 @@
+"""Rows whose labels are probabilities, as the engine takes them for joint models."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properboost.parameters.learners import Stump, Table, Tree, WeakLearner
+
+__all__ = ["SharedRows", "number_used", "takes_shares"]
+
+ROUNDING = 1e-12
+"""How far from 1 a row's probabilities may add up by rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class SharedRows:
+    """Rows that are of every class by a share."""
+
+    rows: NDArray[np.int64] | None
+    """The rows that have labels, in ascending order; None stands for all."""
+    place: NDArray[np.int64]
+    """The place among these of each label's row."""
+    first: NDArray[np.int64]
+    """The first label of each row."""
+    weight: NDArray[np.float64] | None
+    """The weight of each row, which is the sum of its labels' weights; None stands for ones."""
+    shares: NDArray[np.float32]
+    """The share of each class in each row, (n_classes, n_rows)."""
+
+    @classmethod
+    def of(
+        cls,
+        row_of: NDArray[np.int64],
+        class_of: NDArray[np.intp],
+        weight: NDArray[np.float64],
+        shape: tuple[int, int],
+    ) -> Self:
+        """Return the rows of labels, from each label's row, class and weight.
+
+        `shape` has the numbers of classes and of rows, with and without labels.
+        """
+        rows, place = number_used(row_of, shape[1])
+        sums = np.bincount(place, weight).astype(np.float64, copy=False)
+        first = np.empty(len(sums), dtype=np.int64)
+        first[place[::-1]] = np.arange(len(place))[::-1]
+        shares = np.zeros((shape[0], len(sums)), dtype=np.float32)
+        shares[class_of, place] = weight / sums[place]
+        are_ones = np.abs(sums - 1.0).max() <= ROUNDING
+        return cls(rows, place, first, None if are_ones else sums, shares)
+
+
+def number_used(
+    values: NDArray[np.integer[Any]], n: int
+) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
+    """Return the distinct values below `n`, and the place of each value among them.
+
+    None stands for all values.
+    """
+    are_used = np.zeros(n, dtype=bool)
+    are_used[values] = True
+    if are_used.all():
+        return None, values.astype(np.int64, copy=False)
+    return np.flatnonzero(are_used), (np.cumsum(are_used) - 1)[values]
+
+
+def takes_shares(
+    learners: Sequence[WeakLearner], roles: NDArray[np.int8], joint_loss: str, screen: Any
+) -> bool:
+    """Return whether the engine takes rows that are of every class by a share.
+
+    It does for one joint model that holds out no row.  Trees must be shared by the classes, draw no
+    rows and have no lines, and no `screen` of the rows may compare features.
+    """
+    holds_out = bool((np.abs(roles) != 1).any())
+    return bool(joint_loss) and not holds_out and not screen and all(map(_takes_shares, learners))
+
+
+def _takes_shares(learner: WeakLearner) -> bool:
+    if isinstance(learner, Tree):
+        return learner.shares_classes and not learner.linear_leaves and learner.subsample == 1.0
+    return isinstance(learner, Table | Stump)
