@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 import properboost as pb
 from properboost.estimators import learner_choice
 from properboost.fitting.bag_assignment import deal
-from properboost.parameters.learners import CHOICE
+from properboost.parameters.boosting import CHOICE
 
 TABLE, TREE = CHOICE.table, CHOICE.tree
 

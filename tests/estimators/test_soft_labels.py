@@ -322,10 +322,10 @@ def test_a_joint_newton_step_has_the_derivatives_of_the_mean_loss():
 
 def test_all_labels_of_a_row_are_in_the_same_bag():
     rows = read_rows(read_soft_labels(THREE), len(X))
-    part = deal(rows, design(8), 0)
+    part = deal(rows, design(8).n_parts, 0)
     assert len({*zip(rows.row_of.tolist(), part.tolist(), strict=True)}) == len(X)
     groups = np.arange(len(X)) // 3
-    part = deal(rows, design(8), 0, groups)
+    part = deal(rows, design(8).n_parts, 0, groups)
     assert len({*zip(groups[rows.row_of].tolist(), part.tolist(), strict=True)}) == len(X) // 3
 
 

@@ -598,3 +598,27 @@ def test_an_integer_of_a_space_is_the_nearest_float():
     X, y = np.array([[0.0], [1.0], [1.0], [0.0]]), np.array([0, 1, 1, 0])
     model = pb.ProperBoostClassifierCV(space={"gain": [10**30]}).fit(X, y)
     hold(model, X, y, only="values of a space are in the best parameters")
+
+
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")
+@pytest.mark.parametrize("weight", [1.0, 1e20])
+def test_a_feature_of_a_pair_is_not_made_monotone(weight):
+    """The pair's part of the other feature, which is constant, hid that of this one."""
+    X = np.stack([[0, 2, 6, 3, 3, 4, 1, 5, 6, 1, 6], np.zeros(11)], axis=1)
+    y = np.array([0, 0, 1, 1, 1, 1, 0, 1, 0, 1, 0])
+    model = pb.ProperBoostClassifier(n_estimators=8, interactions=10, outer_bags=5)
+    model.fit(X, y, np.full(11, weight))
+    with pytest.raises(ValueError, match="must be in no joint term"):
+        model.monotonize(0)
+
+
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean")
+def test_terms_add_up_where_weights_differ_by_300_decades():
+    inf, nan = np.inf, np.nan
+    X = np.array(
+        [[inf, 0, 2, 0, 0, 0], [nan, 0, 1, 1, 1, 0], [-inf, 0, 0, 0, 2, 0], [inf, 0, 3, 1, 3, 0]]
+    )
+    y, weight = np.array([1, 1, 0, 1]), np.array([1e300, 1.0, 1e300, 1e300])
+    model = pb.ProperBoostClassifier(weak_learner="rule").fit(X, y, weight)
+    only = "shape functions and contributions are finite and add up to the raw prediction"
+    hold(model, X, y, weight, only=only)

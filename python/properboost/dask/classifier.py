@@ -8,8 +8,9 @@ from properboost.dask.on_dask import OnDask
 from properboost.dask.partitions import is_collection, list_partitions
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.properboost_parameters import check_parameters
+from properboost.parameters.boosting import LearnerChoice
 from properboost.parameters.declare import estimator, read_parameter
-from properboost.parameters.learners import Learner, LearnerChoice
+from properboost.parameters.learners import Learner
 from properboost.parameters.rows import read_binning
 from properboost.parameters.stages import EarlyStopping
 

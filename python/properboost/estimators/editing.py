@@ -127,7 +127,8 @@ class EditingMixin:
             )
         if not isinstance(ensemble.binning.features[j], NumericBins):
             raise ValueError(f"{label} must be numeric; it is categorical")
-        if any(j in features and len(features) > 1 for features in terms.list_used()):
+        is_joint = any(j in features and len(features) > 1 for features in terms.list_used())
+        if is_joint or (isinstance(ensemble, TableEnsemble) and ensemble.is_in_pairs(j)):
             raise ValueError(
                 f"{label} must be in no joint term: that term's table is in no order; fit with "
                 "monotonic_cst, or without interactions"

@@ -18,8 +18,9 @@ from properboost.losses.builtin import MarginLoss
 from properboost.losses.probabilities import log_losses
 from properboost.models.ensemble import Ensemble
 from properboost.models.tree_ensemble import TreeEnsemble
+from properboost.parameters.boosting import CHOICE, LearnerChoice
 from properboost.parameters.declare import read_parameter
-from properboost.parameters.learners import CHOICE, Learner, LearnerChoice
+from properboost.parameters.learners import Learner
 
 __all__ = ["choose_learner", "find_learner", "needs_choice", "with_learner"]
 

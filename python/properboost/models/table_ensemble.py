@@ -189,6 +189,17 @@ class TableEnsemble(Ensemble):
         none = np.zeros(self.pairs[p].n_first), np.zeros(self.pairs[p].n_second)
         return self.purified(model)[1].get(p, none)
 
+    def is_in_pairs(self, feature: int) -> bool:
+        """Whether pairs' rounds add to the function of a feature in the first model."""
+        return any(
+            effects.any()
+            for p in self._boosted_pairs[0]
+            for place, effects in zip(
+                (self.pairs[p].first, self.pairs[p].second), self.effects_of(0, p), strict=True
+            )
+            if place == feature
+        )
+
     def part(self, table: NDArray[np.float64], term: int) -> NDArray[np.float64]:
         """Return a view of the entries of one feature, or pair, in those of all terms."""
         return table[self.offsets[term] : self.offsets[term + 1]]

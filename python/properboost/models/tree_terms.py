@@ -22,6 +22,10 @@ Codes = NDArray[np.uint8]
 Level = NDArray[np.uint8]
 
 
+LIGHT = 2.0**-60
+"""The share of the largest weight of a term's cells below which a cell counts as empty."""
+
+
 @dataclass(frozen=True, eq=False)
 class TermLayout:
     """The terms of an ensemble of trees: one for each feature, then those of several features.
@@ -227,7 +231,7 @@ class TreeTerms(Terms):
         parts: dict[int, list[Array]] = {}
         for size in (3, 2):
             terms = [k for k in layout.list_terms(size) if values[k].any()]
-            weights = [layout.weights_of(k) for k in terms]
+            weights = [_drop_light(layout.weights_of(k)) for k in terms]
             purified = _core.purify([values[k] for k in terms], weights, n_threads)
             for k, (table, moved) in zip(terms, purified, strict=True):
                 values[k], parts[k] = table, layout.shape_parts(k, moved)
@@ -309,3 +313,8 @@ class TreeTerms(Terms):
             ]
             for axis, part in enumerate(parts):
                 yield k, layout.without(k, axis), part[tuple(levels[:axis] + levels[axis + 1 :])]
+
+
+def _drop_light(weights: Array) -> Array:
+    """Return weights, without those next to nothing beside the largest, which nothing resolves."""
+    return np.where(weights < LIGHT * weights.max(initial=0.0), 0.0, weights)

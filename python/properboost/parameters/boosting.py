@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from properboost.parameters import checks
-from properboost.parameters.declare import Options, parameter, parameters
+from properboost.parameters.declare import Options, component, parameter, parameters
 from properboost.parameters.kinds import (
     CONDITIONAL,
     NOT_SOLVED,
@@ -24,11 +24,20 @@ from properboost.parameters.kinds import (
     Selection,
     Step,
 )
-from properboost.parameters.learners import Learner, make_learner_or_choice
+from properboost.parameters.learners import (
+    MOST_READABLE,
+    Learner,
+    Table,
+    Tree,
+    WeakLearner,
+    make_learner,
+)
 
 __all__ = [
+    "CHOICE",
     "BoostingOptions",
     "CouplingParameters",
+    "LearnerChoice",
     "LearnerParameters",
     "RoundParameters",
 ]
@@ -52,6 +61,37 @@ def check_directions(name: str, value: Any) -> object:
     for key, direction in value.items() if isinstance(value, Mapping) else enumerate(value):
         checks.integer(f"{name}[{key!r}]", direction, -1, 1)
     return value
+
+
+@component
+class LearnerChoice(WeakLearner):
+    """The weak learner of "auto", which a fit chooses: the table, or the tree."""
+
+    name: ClassVar[str] = "auto"
+    table: ClassVar[Table] = Table()
+    tree: ClassVar[Tree] = Tree(
+        grow_policy="symmetric", interaction_cst=MOST_READABLE, linear_leaves=True
+    )
+
+    @property
+    def needs_means(self) -> bool:
+        """Whether the tree needs the means of bins."""
+        return self.tree.needs_means
+
+    @property
+    def most_term_features(self) -> float:
+        """The most features of a function that models add up, with either learner."""
+        return self.tree.most_term_features
+
+
+CHOICE = LearnerChoice()
+
+
+def make_learner_or_choice(value: object) -> Learner | LearnerChoice:
+    """Return the weak learner of a value, or the choice that "auto" stands for."""
+    if isinstance(value, LearnerChoice) or (isinstance(value, str) and value == CHOICE.name):
+        return CHOICE
+    return make_learner(value, CHOICE.name)
 
 
 @parameters

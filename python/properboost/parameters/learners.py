@@ -25,21 +25,18 @@ from properboost.parameters.kinds import (
 from properboost.parameters.words import RENAMED
 
 __all__ = [
-    "CHOICE",
     "LEARNERS",
     "RENAMED",
     "ROWS_PER_BIN",
     "ROWS_PER_BIN_OF_EVERY",
     "Grown",
     "Learner",
-    "LearnerChoice",
     "Rule",
     "Stump",
     "Table",
     "Tree",
     "WeakLearner",
     "make_learner",
-    "make_learner_or_choice",
 ]
 
 ROWS_PER_BIN, ROWS_PER_BIN_OF_EVERY = 20.0, 100.0
@@ -497,47 +494,15 @@ LEARNERS: Mapping[str, type[Learner]] = {kind.name: kind for kind in get_args(Le
 """The classes by name; a name stands for an object with all fields at their defaults."""
 
 
-@component
-class LearnerChoice(WeakLearner):
-    """The weak learner of "auto", which a fit chooses: the table, or the tree."""
+def make_learner(value: object, *words: str) -> Learner:
+    """Return the weak learner of a value of `weak_learner`, an object or a name.
 
-    name: ClassVar[str] = "auto"
-    table: ClassVar[Table] = Table()
-    tree: ClassVar[Tree] = Tree(
-        grow_policy="symmetric", interaction_cst=MOST_READABLE, linear_leaves=True
-    )
-
-    @property
-    def needs_means(self) -> bool:
-        """Whether the tree needs the means of bins."""
-        return self.tree.needs_means
-
-    @property
-    def most_term_features(self) -> float:
-        """The most features of a function that models add up, with either learner."""
-        return self.tree.most_term_features
-
-
-CHOICE = LearnerChoice()
-
-
-def make_learner(value: object) -> Learner:
-    """Return the weak learner of a value of `weak_learner`, an object or a name."""
+    Errors name `words`, too, as values that stand for one.
+    """
     if isinstance(value, Table | Stump | Tree | Rule):
         return value
-    return LEARNERS[_check_name(value, tuple(LEARNERS))]()
-
-
-def make_learner_or_choice(value: object) -> Learner | LearnerChoice:
-    """Return the weak learner of a value, or the choice that "auto" stands for."""
-    if isinstance(value, Table | Stump | Tree | Rule | LearnerChoice):
-        return value
-    name = _check_name(value, (*LEARNERS, CHOICE.name))
-    return CHOICE if name == CHOICE.name else LEARNERS[name]()
-
-
-def _check_name(value: object, names: tuple[str, ...]) -> str:
     if isinstance(value, str) and value in RENAMED:
         raise ValueError(f"weak_learner={value!r} is {RENAMED[value]!r} now")
-    check = checks.or_else(partial(checks.choice, known=names), "an object of these")
-    return str(check("weak_learner", value))
+    known = (*LEARNERS, *words)
+    check = checks.or_else(partial(checks.choice, known=known), "an object of these")
+    return LEARNERS[check("weak_learner", value)]()
