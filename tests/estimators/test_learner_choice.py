@@ -128,9 +128,7 @@ def test_folds_have_weights_groups_and_initial_scores(share):
 def test_groups_lie_in_one_fold(monkeypatch):
     X, y = draw_products(300)
     groups, folds = np.arange(300) // 5, []
-    monkeypatch.setattr(
-        learner_choice, "deal", lambda *given: folds.append(deal(*given)) or folds[-1]
-    )
+    monkeypatch.setattr(learner_choice, "deal", lambda *a: folds.append(deal(*a)) or folds[-1])
     fit(X, y, groups=groups)
     assert all(len({*folds[0][groups == g].tolist()}) == 1 for g in range(60))
 

@@ -78,7 +78,7 @@ class SavingMixin:
         ValueError, TypeError
             If files cannot hold a parameter.
         OSError
-            If the file cannot be written; the one before stays.
+            If the file cannot be written.
         """
         self._check_can_be_saved()
         checks.boolean("compact", compact)

@@ -133,10 +133,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin, 
 
     @property
     def n_iter_(self) -> int:
-        """The number of rounds, or of cycles over the features, of the longest model.
-
-        The rounds of pairs are included.
-        """
+        """The number of rounds, or of cycles over the features, of the longest model."""
         self._check_fitted()
         return self.ensemble_.n_estimators
 
@@ -200,7 +197,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin, 
     def pairs_(self) -> list[tuple[Any, Any]]:
         """The pairs of features that have look-up tables, by position or name.
 
-        The strongest come first, unless a user listed the pairs.  Trees have `terms_` instead.
+        The strongest come first, unless a user listed the pairs.
         """
         self._check_fitted()
         names = getattr(self, "feature_names_in_", None)
@@ -212,11 +209,7 @@ class BoostedClassifier(ClassifierParameters, TableClassifier, PredictingMixin, 
 
     @property
     def pair_importances_(self) -> NDArray[np.float64]:
-        """The importance of each of `pairs_`, on the scale of `feature_importances_`.
-
-        It is the mean absolute value of the pair's function, divided by the sum over all features
-        and pairs.  Trees have `terms_` instead.
-        """
+        """The importance of each of `pairs_`, on the scale of `feature_importances_`."""
         self._check_fitted()
         ensemble = self.ensemble_
         if not isinstance(ensemble, TableEnsemble):

@@ -87,8 +87,8 @@ class PredictingMixin:
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Joint models, and two classes under canonical losses, have finite ones where a
-            probability is too small for a float64.  Elsewhere the logarithm of 0 is -inf.
+            Finite for probabilities too small for a float64, of joint models and canonical
+            losses; elsewhere the logarithm of 0 is -inf.
         """
         raw = self.decision_function(X, init_score)
         return self._link.log_probabilities(raw)
