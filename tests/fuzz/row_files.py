@@ -124,11 +124,12 @@ class RowFiles:
             if not alike or (predicted.kind == "csv") == (fitted.kind == "csv"):
                 break
         if fitted.kind == predicted.kind == "csv":
-            same = ("decimal", "thousands", "unit", "brackets", "missing")
             if predicted.flaw == "spelled" and fitted.spelling:
                 predicted = replace(predicted, flaw=None)
+            same = ["missing"]  # other texts of missing cells would be most of a column
             if predicted.flaw != "spelled":
-                predicted = replace(predicted, **{name: getattr(fitted, name) for name in same})
+                same += ["decimal", "thousands", "unit", "brackets"]
+            predicted = replace(predicted, **{name: getattr(fitted, name) for name in same})
         if fitted.flaw is not None:
             predicted = replace(predicted, flaw=None)
         return FileCase(columns, target, counts, rows, fitted, predicted, order, extra)

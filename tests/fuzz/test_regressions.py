@@ -622,3 +622,9 @@ def test_terms_add_up_where_weights_differ_by_300_decades():
     model = pb.ProperBoostClassifier(weak_learner="rule").fit(X, y, weight)
     only = "shape functions and contributions are finite and add up to the raw prediction"
     hold(model, X, y, weight, only=only)
+
+
+def test_infinite_raw_predictions_have_no_probabilities():
+    """NumPy warned of a difference of two infinite ones, in a search with the largest gain."""
+    link = Link(pb.losses.GLog(1e308), "one_vs_rest", temperature=1.0)
+    assert np.isnan(link.log_probabilities(np.array([[np.inf, np.inf, 0.0]]))).all()

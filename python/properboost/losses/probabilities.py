@@ -163,7 +163,7 @@ class Link:
     def _divide(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return F / (sigma T), limited to finite numbers in the order of a row's classes."""
         assert self.temperature is not None
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # gains near the largest float
             scores = raw / self.loss.gain / self.temperature
             if not max(scores.max(), -scores.min()) <= _FARTHEST:
                 differences = raw - raw.max(axis=1, keepdims=True)

@@ -346,7 +346,7 @@ def _score_couplings(
     )
     weights = [split.weight for split in rows if split.weight is not None]
     with np.errstate(over="ignore"):
-        pooled = np.concatenate(raws) / (2.0 * link.loss.gain)
+        pooled = 0.5 * np.concatenate(raws) / link.loss.gain  # twice the gain may overflow
     temperature = fit_temperature(
         pooled,
         np.concatenate([split.codes for split in rows]),
