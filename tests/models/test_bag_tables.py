@@ -32,7 +32,7 @@ TABLE = pb.Table()
 def deal_to_bags(y, n_bags=N_BAGS, learner=TABLE):
     """Return the rows that each bag learns from."""
     bags = design_for(learner, n_bags)
-    return bags.in_bag[:, deal(read_rows(y, len(y), None, None, False), bags, 0)]
+    return bags.in_bag[:, deal(read_rows(y, len(y), None, None, False), bags.n_parts, 0)]
 
 
 def raw_of_bags(model, X):

@@ -89,7 +89,7 @@ def _make_reader(annotation: Any, *, auto: bool) -> OptionReader:
             words += LEARNERS
         elif get_origin(kind) is Literal:
             words += get_args(kind)
-    return OptionReader(number, tuple([*words, AUTO] if auto else words))
+    return OptionReader(number, tuple([*words, AUTO] if auto and AUTO not in words else words))
 
 
 # -- the options ----------------------------------------------------------------------------------

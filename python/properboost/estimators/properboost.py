@@ -227,7 +227,7 @@ class ProperBoostClassifier(
         order, bags = data.sort(rows, learner, n_bags, self.random_state)
         options = read_binning(self, learner.rows_per_bin)
         binning, earlier = read_earlier_fit(self, source, options, rows) if goes_on else (None, [])
-        with_means = learner.needs_means and source.can_have_lines
+        with_means = learner.needs_means and (source.can_have_lines or not needs_choice(self))
         training = source.encode(options, rows, order, with_means=with_means, binning=binning)
         model = self
         if needs_choice(self):
