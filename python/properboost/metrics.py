@@ -107,11 +107,11 @@ def ranked_probability_score(
     classes: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Return the mean ranked probability score of ordered classes; less is better [4]_.
+    """Return the mean ranked probability score of ordered classes; less is better.
 
-    It is the mean over rows of the sum over k < K of (P(class <= k) - [y <= k])^2 / (K - 1).  So a
-    wrong class costs more, the farther it is from the right one.  With two classes it is the Brier
-    score of one class.
+    It is the mean over rows of the sum over k < K of (P(class <= k) - [y <= k])^2 / (K - 1)
+    (Gneiting and Raftery 2007).  So a wrong class costs more, the farther it is from the right
+    one.  With two classes it is the Brier score of one class.
 
     Parameters
     ----------
