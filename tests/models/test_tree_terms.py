@@ -341,6 +341,19 @@ def test_purification_bears_extreme_numbers():
     assert np.array_equal(scaled, plain * 2.0**900)
 
 
+def test_purification_ends_where_weights_leave_a_direction_to_rounding():
+    """Conjugate gradients went on along such a direction, to parts of 1e15."""
+    values, weights = np.zeros((2, 5, 2)), np.zeros((2, 5, 2))
+    values[0, :, 1] = [0.017, 0.017, 0.015, 0.013, 0.017]
+    weights[0, :4, 1] = [230.0, 130.0, 0.019, 4.9e-6]
+    weights[0, 3, 0] = 250.0
+    weights[1, 0], weights[1, 2] = [0.18, 21.0], [2.7e-6, 120.0]
+    ((left, _),) = _core.purify([values], [weights])
+    assert np.abs(left).max() <= 1.0
+    for axis in range(3):
+        assert np.abs((weights * left).sum(axis=axis)).max() <= 1e-10 * weights.max()
+
+
 def test_purification_refuses_other_tables():
     for values, weights in ((np.ones(3), np.ones(3)), (np.ones((2, 2)), np.ones((2, 3)))):
         with pytest.raises(ValueError, match="tables of one shape"):

@@ -20,6 +20,8 @@ constexpr std::size_t kMostSteps = 4096;
 constexpr std::size_t kMostRestarts = 64;
 // Restarts that come no nearer end it: rounding is reached.
 constexpr std::size_t kPatience = 3;
+// Along a direction of less curvature, of at most 3, only rounding is left.
+constexpr double kResolved = 1e-14;
 // Sums are in lanes, whose order is the same on any processor.
 constexpr std::size_t kLanes = 4;
 
@@ -180,7 +182,7 @@ Parts solve(const Normal& normal, Parts residual, Part& cells) {
   for (std::size_t step = 0; step < kMostSteps && square > 0.0; ++step) {
     const Parts product = normal.multiply(direction, cells);
     const double curvature = dot(direction, product);
-    if (!(curvature > 0.0)) break;
+    if (!(curvature > kResolved * dot(direction, direction))) break;
     const double length = square / curvature;
     add_times(solution, length, direction);
     add_times(residual, -length, product);
