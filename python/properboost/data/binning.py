@@ -316,8 +316,8 @@ class Binning:
         step = max(LEAST_ROWS, COPY_BYTES // (8 * max(1, len(read))))
         parts = []
         for start in range(0, table.n_rows, step):
-            few = table.n_rows <= step
-            rows = table if few else table.rows(start, min(start + step, table.n_rows))
+            is_all = table.n_rows <= step
+            rows = table if is_all else table.rows(start, min(start + step, table.n_rows))
             columns: list[NDArray[np.generic]] = [_zeros(rows.n_rows)] * len(self.features)
             with self._refuse_together(rows):
                 for j in read:

@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from properboost.parameters.boosting import CHOICE, LearnerChoice
 from properboost.parameters.declare import read_parameter
 from properboost.parameters.learners import Learner
 
-__all__ = ["choose_learner", "find_learner", "needs_choice", "with_learner"]
+__all__ = ["choose_learner", "find_learner", "with_learner"]
 
 Array = NDArray[np.float64]
 
@@ -41,11 +41,6 @@ LEAST_OF_CLASS = 5
 """Rows of the rarest class in each fold of such a sample."""
 
 
-def needs_choice(model: Any) -> bool:
-    """Whether a fit chooses the weak learner."""
-    return isinstance(read_parameter(model, "weak_learner"), LearnerChoice)
-
-
 def with_learner(model: Any, learner: Learner) -> Any:
     """Return a shallow copy of a model with this weak learner."""
     chosen = copy.copy(model)
@@ -55,8 +50,8 @@ def with_learner(model: Any, learner: Learner) -> Any:
 
 def find_learner(model: Any, ensemble: Ensemble) -> Learner:
     """Return the weak learner of a fitted model, which its ensemble shows where it was chosen."""
-    if not needs_choice(model):
-        learner: Learner = read_parameter(model, "weak_learner")
+    learner: Learner | LearnerChoice = read_parameter(model, "weak_learner")
+    if not isinstance(learner, LearnerChoice):
         return learner
     return CHOICE.tree if isinstance(ensemble, TreeEnsemble) else CHOICE.table
 
@@ -86,11 +81,11 @@ def choose_learner(
     errors_ahead = 0.0
     for learns, held_out in folds.split():
         of_tree, of_table = (
-            folds.score(with_learner(model, learner), loss, fit, learns, held_out)
+            _score(with_learner(model, learner), loss, fit, learns, held_out)
             for learner in (CHOICE.tree, CHOICE.table)
         )
         differences = np.concatenate([differences, of_table - of_tree])
-        weights = np.concatenate([weights, folds.weigh(held_out)])
+        weights = np.concatenate([weights, held_out.weights])
         errors_ahead = _count_errors(differences, weights)
         if abs(errors_ahead) > CLEAR:
             break
@@ -127,14 +122,35 @@ def _hasten(plan: FitPlan) -> FitPlan:
     )
 
 
+class _Part(NamedTuple):
+    """A part of the training rows, and the raw predictions from which its models start."""
+
+    rows: TrainingRows
+    base: Array | None
+
+    @property
+    def weights(self) -> Array:
+        """The weights of the rows."""
+        return np.ones(self.rows.n_rows) if self.rows.weight is None else self.rows.weight
+
+
+def _score(model: Any, loss: MarginLoss, fit: Fit, learns: _Part, held_out: _Part) -> Array:
+    """Fit a model to a part of the rows; return the log loss of each row of another."""
+    plan = _hasten(plan_rows(model, loss, learns.rows, base=learns.base))
+    raw = held_out.rows.add_up(fit(plan, learns.rows))
+    if held_out.base is not None:
+        raw += held_out.base
+    as_predicted = raw[:, 0] if raw.shape[1] == 1 else raw
+    return log_losses(plan.link.probabilities(as_predicted), held_out.rows.class_of_row)
+
+
 class _Folds:
     """The rows of three folds, by the segments of an order by class and fold."""
 
     def __init__(self, data: LabelledRows, rows: Rows, training: TrainingRows, part: Any) -> None:
         order = rows.sort(part, int(part.max()) + 1)
-        n_rows = rows.n_of_table
-        self.rows = training.reorder(order)
-        self.base = data.read_init_score(n_rows, len(rows.classes), order.order)
+        self._rows = training.reorder(order)
+        self._base = data.read_init_score(rows.n_of_table, len(rows.classes), order.order)
         self._fold_of = order.part_of
 
     @classmethod
@@ -149,33 +165,14 @@ class _Folds:
         folds = cls(data, rows, training, part)
         return folds if np.sum(folds._fold_of < FOLDS) == FOLDS * len(rows.classes) else None
 
-    def split(self) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
-        """Yield the segments that a fold learns from, and those that it holds out."""
+    def split(self) -> Iterator[tuple[_Part, _Part]]:
+        """Yield the rows that a fold learns from, and those that it holds out."""
         for k in range(FOLDS):
-            yield (self._fold_of != k) & (self._fold_of < FOLDS), self._fold_of == k
+            learns = (self._fold_of != k) & (self._fold_of < FOLDS)
+            yield self._take(learns), self._take(self._fold_of == k)
 
-    def score(
-        self,
-        model: Any,
-        loss: MarginLoss,
-        fit: Fit,
-        learns: NDArray[np.bool_],
-        held_out: NDArray[np.bool_],
-    ) -> Array:
-        """Fit a model to the rows of segments; return the log loss of each row of others."""
-        rows, tested = self.rows.of_segments(learns), self.rows.of_segments(held_out)
-        plan = _hasten(plan_rows(model, loss, rows, base=self._take_base(learns)))
-        raw, base = tested.add_up(fit(plan, rows)), self._take_base(held_out)
-        raw = raw if base is None else raw + base
-        as_predicted = raw[:, 0] if raw.shape[1] == 1 else raw
-        return log_losses(plan.link.probabilities(as_predicted), tested.class_of_row)
-
-    def weigh(self, segments: NDArray[np.bool_]) -> Array:
-        """Return the weights of the rows of segments."""
-        rows = self.rows.of_segments(segments)
-        return np.ones(rows.n_rows) if rows.weight is None else rows.weight
-
-    def _take_base(self, segments: NDArray[np.bool_]) -> Array | None:
-        if self.base is None:
-            return None
-        return self.base[np.repeat(segments, np.diff(self.rows.segments))]
+    def _take(self, segments: NDArray[np.bool_]) -> _Part:
+        base = self._base
+        if base is not None:
+            base = base[np.repeat(segments, np.diff(self._rows.segments))]
+        return _Part(self._rows.of_segments(segments), base)

@@ -71,7 +71,7 @@ class PredictingMixin:
         -------
         ndarray of shape (n_rows, n_classes)
             ``loss_.probability(F)`` (BoostLR, eq. 51).  Several classes have those of their joint
-            model, or each class's against the rest, divided by their sum.
+            model, or each class's against the rest: by their sum, or a softmax with a temperature.
         """
         raw = self.decision_function(X, init_score)
         return self._link.probabilities(raw)
@@ -87,8 +87,8 @@ class PredictingMixin:
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Finite for probabilities too small for a float64, of joint models and canonical
-            losses; elsewhere the logarithm of 0 is -inf.
+            Finite for probabilities too small for a float64, of joint models, a softmax and
+            canonical losses; elsewhere the logarithm of 0 is -inf.
         """
         raw = self.decision_function(X, init_score)
         return self._link.log_probabilities(raw)

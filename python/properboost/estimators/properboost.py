@@ -17,7 +17,6 @@ from properboost.estimators.labelled_rows import LabelledRows
 from properboost.estimators.learner_choice import (
     choose_learner,
     find_learner,
-    needs_choice,
     with_learner,
 )
 from properboost.estimators.properboost_parameters import (
@@ -38,6 +37,7 @@ from properboost.losses.builtin import MarginLoss
 from properboost.models.ensemble import Ensemble
 from properboost.models.fitted_model import FittedModel
 from properboost.models.tree_ensemble import TreeEnsemble
+from properboost.parameters.boosting import LearnerChoice
 from properboost.parameters.declare import ComponentSupport, estimator, read_parameter
 from properboost.parameters.elsewhere import advise_callers
 from properboost.parameters.learners import Learner
@@ -223,14 +223,15 @@ class ProperBoostClassifier(
         classes = self.classes_ if goes_on else None
         rows = data.read(source.n_rows, self.class_weight, self.normalize_weights, classes)
         learner = read_parameter(self, "weak_learner")
+        is_chosen = isinstance(learner, LearnerChoice)
         n_bags = read_parameter(self, "outer_bags").n_bags
         order, bags = data.sort(rows, learner, n_bags, self.random_state)
         options = read_binning(self, learner.rows_per_bin)
         binning, earlier = read_earlier_fit(self, source, options, rows) if goes_on else (None, [])
-        with_means = learner.needs_means and (source.can_have_lines or not needs_choice(self))
+        with_means = learner.needs_means and (source.can_have_lines or not is_chosen)
         training = source.encode(options, rows, order, with_means=with_means, binning=binning)
         model = self
-        if needs_choice(self):
+        if is_chosen:
             learner = (
                 self.weak_learner_
                 if goes_on
