@@ -23,7 +23,7 @@ from properboost.data.spelling import PLAIN, Spelling
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.least_cost import unwrap
 from properboost.estimators.linear import LinearClassifier
-from properboost.estimators.ordered_predicting import OrderedPredictingMixin
+from properboost.estimators.ordered_predicting import take_inner
 from properboost.estimators.udt import UDTClassifier
 
 if TYPE_CHECKING:
@@ -321,7 +321,7 @@ def find_categories(
     model: BoostedClassifier | LinearClassifier | UDTClassifier,
 ) -> dict[str, Collection[Any] | None]:
     """Return each feature's categories, None of a number."""
-    model = _unwrap_all(model)
+    model = take_inner(unwrap(model))
     names = [str(name) for name in model.feature_names_in_]
     if isinstance(model, LinearClassifier):
         return dict(zip(names, model.categories_, strict=True))
@@ -333,19 +333,13 @@ def find_categories(
 
 def _find_rare(model: BoostedClassifier | LinearClassifier | UDTClassifier) -> set[str]:
     """Return the features whose rare categories share a bin."""
-    model = _unwrap_all(model)
+    model = take_inner(unwrap(model))
     if isinstance(model, LinearClassifier):
         return set()
     bins_of = zip(model.feature_names_in_, _find_bins(model), strict=True)
     return {
         str(name) for name, bins in bins_of if isinstance(bins, CategoricalBins) and bins.has_rare
     }
-
-
-def _unwrap_all(model: Any) -> Any:
-    """Return the model that reads the features, within costs and ordered classes."""
-    model = unwrap(model)
-    return model.estimator_ if isinstance(model, OrderedPredictingMixin) else model
 
 
 def _find_bins(model: BoostedClassifier | UDTClassifier) -> tuple[FeatureBins, ...]:

@@ -11,7 +11,7 @@ from properboost.cli.shared_arguments import SPELLINGS, misuse_if_wrong
 from properboost.data.spelling import Spelling
 from properboost.estimators.base import TableClassifier, load_model
 from properboost.estimators.least_cost import unwrap
-from properboost.estimators.ordered_predicting import OrderedPredictingMixin
+from properboost.estimators.ordered_predicting import OrderedPredictingMixin, take_inner
 from properboost.whole_file import would_replace
 
 __all__ = ["check_output", "load_classifier", "load_named", "make_reader"]
@@ -71,9 +71,7 @@ def load_named(
     path = arguments.model if path is None else path
     model = load_classifier(path, ordered=ordered)
     if arguments.n_jobs is not None:
-        inner = unwrap(model)
-        inner = inner.estimator_ if isinstance(inner, OrderedPredictingMixin) else inner
-        inner.set_params(n_jobs=arguments.n_jobs)
+        take_inner(unwrap(model)).set_params(n_jobs=arguments.n_jobs)
     if not hasattr(model, "feature_names_in_"):
         raise FileError(f"{path}: the model was fitted without column names")
     return model

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from properboost.estimators.scorer import Scorer
 from properboost.losses.ordered_link import OrderedLink
 
-__all__ = ["OrderedModel", "OrderedPredictingMixin"]
+__all__ = ["OrderedModel", "OrderedPredictingMixin", "take_inner"]
 
 
 class OrderedPredictingMixin:
@@ -66,6 +66,11 @@ class OrderedPredictingMixin:
         most_probable = self._predict_ordered(X).argmax(axis=1)
         labels: NDArray[Any] = self.ordered_classes_[most_probable]
         return labels
+
+
+def take_inner(model: Any) -> Any:
+    """Return the model that reads the features: of ordered classes that of F, or the same one."""
+    return model.estimator_ if isinstance(model, OrderedPredictingMixin) else model
 
 
 class OrderedModel(OrderedPredictingMixin):

@@ -12,7 +12,7 @@ from properboost.data.frames import open_table
 from properboost.estimators.base import TableClassifier, describe_training
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.linear import LinearClassifier
-from properboost.estimators.ordered_predicting import OrderedPredictingMixin
+from properboost.estimators.ordered_predicting import OrderedPredictingMixin, take_inner
 from properboost.export.decisions import CodedColumn, Decision, choose, convert_tree
 from properboost.losses.ordered_link import OrderedLink
 from properboost.losses.probabilities import Link
@@ -365,7 +365,7 @@ def encode_rows(model: Any, X: Any) -> NDArray[np.float64]:
     """
     described = describe(model)
     model = getattr(model, "best_estimator_", model)
-    model = model.estimator_ if isinstance(model, OrderedPredictingMixin) else model
+    model = take_inner(model)
     table = open_table(model, X, reset=False)
     bins, _ = describe_training(model)
     rows = np.empty((table.n_rows, table.n_features))
