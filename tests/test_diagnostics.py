@@ -246,7 +246,9 @@ def test_small_sizes_have_the_bins_of_small_tables():
     alone = []
     for seed in range(8):
         train = np.random.default_rng(seed).choice(len(y), 80, replace=False)
-        model = ProperBoostClassifier(gain=0.25, n_estimators=20, selection="cyclic")
+        model = ProperBoostClassifier(
+            gain=0.25, n_estimators=20, selection="cyclic", weak_learner="table"
+        )
         p = model.fit(X[train], y[train]).predict_proba(np.delete(X, train, 0))
         alone.append(np.mean(np.log(p[np.arange(len(p)), np.delete(y, train)])))
     # With 16 bins the same models have -1.0.

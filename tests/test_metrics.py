@@ -143,7 +143,7 @@ def test_the_published_drops_have_the_entropy_of_even_bits():
 @pytest.mark.parametrize("loss", ["glog", "gboost", "savage", "exponential"])
 def test_normalized_margins_are_those_of_the_link(binary, loss):
     X, y = binary
-    model = pb.ProperBoostClassifier(loss, gain=2.0, n_estimators=5).fit(X, y)
+    model = pb.ProperBoostClassifier(loss, gain=2.0, n_estimators=5, weak_learner="table").fit(X, y)
     expected = 2.0 * model.loss_.probability(model.margins(X, y)) - 1.0
     normalized = model.margins(X, y, normalized=True)
     np.testing.assert_allclose(normalized, expected, rtol=0, atol=1e-15)
@@ -159,7 +159,7 @@ def test_normalized_margins_of_three_classes(iris):
     margins = metrics.normalized_margins(["b", "b", "c"], p, labels=["a", "b", "c"])
     np.testing.assert_allclose(margins, [0.2, -0.2, 1.0])
     X, y = iris
-    model = pb.ProperBoostClassifier(n_estimators=5).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(X, y)
     margins = metrics.normalized_margins(y, model.predict_proba(X))
     np.testing.assert_array_equal(model.margins(X, y, normalized=True), margins)
 

@@ -34,7 +34,7 @@ def test_progress_is_one_line_of_a_notebook(bar, binary, capsys, monkeypatch):
     else:
         monkeypatch.setitem(sys.modules, "tqdm", None)
     notebook = Notebook(monkeypatch)
-    pb.ProperBoostClassifier(n_estimators=4, verbose=1).fit(*binary)
+    pb.ProperBoostClassifier(n_estimators=4, verbose=1, weak_learner="table").fit(*binary)
     pb.ProperBoostClassifierCV(effort=1, max_estimators=4, verbose=1).fit(*binary)
     assert capsys.readouterr() == ("", "")
     assert len(notebook.outputs) == 2
@@ -49,5 +49,5 @@ def test_a_shell_of_ipython_is_no_notebook(binary, capsys, monkeypatch):
     ipython = types.ModuleType("IPython")
     ipython.get_ipython = lambda: types.SimpleNamespace()
     monkeypatch.setitem(sys.modules, "IPython", ipython)
-    pb.ProperBoostClassifier(n_estimators=4, verbose=1).fit(*binary)
+    pb.ProperBoostClassifier(n_estimators=4, verbose=1, weak_learner="table").fit(*binary)
     assert "4/4" in capsys.readouterr().err

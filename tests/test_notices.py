@@ -10,7 +10,7 @@ def test_a_warning_points_at_the_call_however_deep_it_comes_from():
     X = np.arange(20.0).reshape(-1, 1)
     y = X[:, 0] > 9
     for model in (
-        pb.ProperBoostClassifier(n_estimators=1),
+        pb.ProperBoostClassifier(n_estimators=1, weak_learner="table"),
         pb.ProperBoostClassifierCV(space={"n_estimators": 1}, cv=2, effort=None),
         pb.UDTClassifier(),
     ):

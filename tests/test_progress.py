@@ -84,7 +84,7 @@ def test_a_limit_on_processors_that_is_no_number_is_named(monkeypatch):
 
 def test_predictions_of_few_rows_count_no_processors(iris, monkeypatch):
     X, y = iris
-    model = pb.ProperBoostClassifier(n_estimators=5).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(X, y)
     expected = model.predict_proba(X)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr("joblib.cpu_count", lambda: pytest.fail("CPUs are counted"))
@@ -94,7 +94,7 @@ def test_predictions_of_few_rows_count_no_processors(iris, monkeypatch):
 
 
 def test_silence_is_the_default(binary, capfd):
-    pb.ProperBoostClassifier(n_estimators=3).fit(*binary)
+    pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(*binary)
     assert capfd.readouterr() == ("", "")
 
 
@@ -104,7 +104,7 @@ def test_progress_goes_to_stderr(iris, bar, capsys, monkeypatch):
         pytest.importorskip("tqdm")
     else:
         monkeypatch.setitem(sys.modules, "tqdm", None)
-    model = pb.ProperBoostClassifier(n_estimators=4, verbose=1).fit(*iris)
+    model = pb.ProperBoostClassifier(n_estimators=4, verbose=1, weak_learner="table").fit(*iris)
     output = capsys.readouterr()
     assert output.out == ""
     assert "12/12" in output.err
@@ -139,10 +139,10 @@ def test_a_fit_needs_no_stderr(stream, bar, iris, monkeypatch):
     else:
         monkeypatch.setitem(sys.modules, "tqdm", None)
     monkeypatch.setattr(sys, "stderr", stream())
-    model = pb.ProperBoostClassifier(n_estimators=4, verbose=1).fit(*iris)
+    model = pb.ProperBoostClassifier(n_estimators=4, verbose=1, weak_learner="table").fit(*iris)
     search = pb.ProperBoostClassifierCV(max_estimators=2, cv=2, effort=None, verbose=1).fit(*iris)
     monkeypatch.undo()
-    plain = pb.ProperBoostClassifier(n_estimators=4).fit(*iris)
+    plain = pb.ProperBoostClassifier(n_estimators=4, weak_learner="table").fit(*iris)
     np.testing.assert_array_equal(
         model.decision_function(iris[0]), plain.decision_function(iris[0])
     )
@@ -194,7 +194,9 @@ def test_an_interrupt_in_the_progress_report_stops_the_fit(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50_000, 20)).astype(np.float32)
-    model = pb.ProperBoostClassifier(n_estimators=100_000, verbose=1, n_jobs=1)
+    model = pb.ProperBoostClassifier(
+        n_estimators=100_000, verbose=1, n_jobs=1, weak_learner="table"
+    )
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, X[:, 0] + rng.normal(size=len(X)) > 0)
     assert not hasattr(model, "classes_")

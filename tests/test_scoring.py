@@ -137,6 +137,7 @@ def test_scorers_may_compute_in_what_they_get(weighs):
         model = pb.ProperBoostClassifier(
             early_stopping=pb.EarlyStopping(validation_fraction=0.1, scoring=scoring),
             n_estimators=9,
+            weak_learner="table",
         )
         validation = {"X_val": X[:90], "y_val": y[:90]}
         validation |= {"sample_weight_val": weight[:90]} if weighs else {}
@@ -230,7 +231,9 @@ def test_so_they_are_with_early_stopping(order):
         return log_score(model, rows[::-1] if order else rows, labels)
 
     model = pb.ProperBoostClassifier(
-        early_stopping=pb.EarlyStopping(validation_fraction=0.1, scoring=score), n_estimators=5
+        early_stopping=pb.EarlyStopping(validation_fraction=0.1, scoring=score),
+        n_estimators=5,
+        weak_learner="table",
     )
     if order is None:
         assert model.fit(X, y).n_iter_ > 0
@@ -410,7 +413,9 @@ def test_rps_is_the_ranked_probability_score(n_classes):
     y = np.digitize(X[:, 0] + rng.logistic(size=240), [-1.0, 0.5, 2.0][: n_classes - 1])
     weight = rng.integers(1, 4, 240).astype(float)
     model = pb.ProperBoostClassifier(
-        n_estimators=4, early_stopping=pb.EarlyStopping(scoring="rps", n_iter_no_change=None)
+        n_estimators=4,
+        early_stopping=pb.EarlyStopping(scoring="rps", n_iter_no_change=None),
+        weak_learner="table",
     ).fit(X[:160], y[:160], X_val=X[160:], y_val=y[160:], sample_weight_val=weight[160:])
     expected = [
         -pb.metrics.ranked_probability_score(y[160:], p, sample_weight=weight[160:])

@@ -89,26 +89,34 @@ def rows():
 
 @pytest.fixture(scope="module")
 def model(rows):
-    return pb.ProperBoostClassifier(n_estimators=3, n_jobs=1).fit(*rows)
+    return pb.ProperBoostClassifier(n_estimators=3, n_jobs=1, weak_learner="table").fit(*rows)
 
 
 MESSAGES = {
     "lacking": lambda model, X, y: model.predict(X.drop(columns=RED)),
     "added": lambda model, X, y: model.predict(X.assign(**{f"z{RED}": 1.0})),
     "renamed": lambda model, X, y: model.predict(X.rename(columns={"b": f"y{RED}"})),
-    "twice": lambda model, X, y: pb.ProperBoostClassifier().fit(X.iloc[:, [0, 0]], y),
-    "dates": lambda model, X, y: pb.ProperBoostClassifier().fit(
+    "twice": lambda model, X, y: pb.ProperBoostClassifier(weak_learner="table").fit(
+        X.iloc[:, [0, 0]], y
+    ),
+    "dates": lambda model, X, y: pb.ProperBoostClassifier(weak_learner="table").fit(
         X.assign(**{RED: np.datetime64("2026-01-01")}), y
     ),
     "feature": lambda model, X, y: model.shape_function(f"no{RED}"),
     "class": lambda model, X, y: model.shape_function(0, f"no{RED}"),
     "label": lambda model, X, y: model.margins(X, np.full(90, f"no{RED}", dtype=object)),
-    "cst": lambda model, X, y: pb.ProperBoostClassifier(monotonic_cst={f"x{RED}": 1}).fit(X, y),
-    "weight": lambda model, X, y: pb.ProperBoostClassifier(class_weight={RED: -1}).fit(X, y),
-    "one class": lambda model, X, y: pb.ProperBoostClassifier().fit(X, [RED] * 90),
-    "validation": lambda model, X, y: pb.ProperBoostClassifier(n_estimators=2).fit(
-        X, y, X_val=X.rename(columns={"b": f"u{RED}"}), y_val=y
+    "cst": lambda model, X, y: pb.ProperBoostClassifier(
+        monotonic_cst={f"x{RED}": 1}, weak_learner="table"
+    ).fit(X, y),
+    "weight": lambda model, X, y: pb.ProperBoostClassifier(
+        class_weight={RED: -1}, weak_learner="table"
+    ).fit(X, y),
+    "one class": lambda model, X, y: pb.ProperBoostClassifier(weak_learner="table").fit(
+        X, [RED] * 90
     ),
+    "validation": lambda model, X, y: pb.ProperBoostClassifier(
+        n_estimators=2, weak_learner="table"
+    ).fit(X, y, X_val=X.rename(columns={"b": f"u{RED}"}), y_val=y),
     "column": lambda model, X, y: pb.QuantizedTable.from_batches(X.assign(y=y), f"z{RED}"),
     "file": lambda model, X, y: pb.load_model(f"/none/{RED}"),
     "described": lambda model, X, y: pb.report.write_report(

@@ -71,7 +71,9 @@ def compare_with_all() -> None:
     raw = 0.3 * X[:, 0] + 0.02 * X[:, 1] * X[:, 2] - 0.2 * X[:, 3]
     raw -= 0.05 * (X[:, 4] - 8) * (X[:, 5] > 7)
     y = raw + rng.logistic(size=4000) > 3.5
-    model = ProperBoostClassifier(n_jobs=1, rows_per_bin=None, interactions=3).fit(X, y)
+    model = ProperBoostClassifier(
+        n_jobs=1, rows_per_bin=None, interactions=3, weak_learner="table"
+    ).fit(X, y)
     rows = X[np.abs(model.decision_function(X)) > 2.0][:200]
     changes, right = model.changes(rows, keep=[0]), Counter()
     ranks = [np.cumsum(share) - share / 2 for share in map(list_shares, X.T)]

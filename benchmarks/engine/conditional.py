@@ -36,9 +36,12 @@ TWO_CLASSES = {
                      "nycflights", "pendigits", "wine")],
 }  # fmt: skip
 MODELS: dict[str, Any] = {
-    "plain": lambda seed, **settings: ProperBoostClassifier(random_state=seed, **settings),
+    "plain": lambda seed, **settings: ProperBoostClassifier(
+        random_state=seed, weak_learner="table", **settings
+    ),
     "early": lambda seed, **settings: ProperBoostClassifier(
         random_state=seed,
+        weak_learner="table",
         early_stopping=EarlyStopping(validation_fraction=0.2),
         n_estimators=400,
         **settings,
@@ -80,7 +83,7 @@ def show_simulated(n_draws: int) -> None:
                 X_new, y_new = draw(NEW_ROWS, share, 1_000 + seed)
                 measures = []
                 for response in ("conditional", "real"):
-                    model = ProperBoostClassifier(response=response).fit(X, y)
+                    model = ProperBoostClassifier(response=response, weak_learner="table").fit(X, y)
                     p = model.predict_proba(X_new)[:, 1]
                     slope = find_slope(p, y_new)
                     measures.append((p.mean(), log_loss(y_new, p), slope))

@@ -68,7 +68,7 @@ def bags(X: pd.DataFrame, y: np.ndarray, grid: pd.DataFrame, n_bags: int) -> tup
     """Return the shape functions on the grid, and their standard errors."""
     import properboost as pb
 
-    model = pb.ProperBoostClassifier(outer_bags=n_bags, n_jobs=1).fit(X, y)
+    model = pb.ProperBoostClassifier(outer_bags=n_bags, n_jobs=1, weak_learner="table").fit(X, y)
     curves, errors = [], []
     for j in range(4):
         shape = model.shape_function(j)

@@ -61,13 +61,13 @@ PORTS = "45870:45889"
 """The ports of workers that come back at their address."""
 
 MODELS: dict[str, dict[str, Any]] = {
-    "tables": {"n_estimators": 80},
+    "tables": {"weak_learner": "table", "n_estimators": 80},
     "cyclic": {"selection": "cyclic", "n_estimators": 8},
     "trees": {"weak_learner": "tree", "response": "newton", "n_estimators": 4},
     "lines": {"weak_learner": Tree(linear_leaves=True), "response": "newton", "n_estimators": 3},
     "pairs": {"interactions": 2, "n_estimators": 20},
-    "bags": {"outer_bags": 4, "n_estimators": 15},
-    "classes": {"n_estimators": 30},
+    "bags": {"weak_learner": "table", "outer_bags": 4, "n_estimators": 15},
+    "classes": {"weak_learner": "table", "n_estimators": 30},
     "search": {"space": {"gain": [0.5, 1.0], "n_estimators": 6}, "effort": None, "cv": 2},
 }  # fmt: skip
 

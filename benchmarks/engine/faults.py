@@ -43,7 +43,7 @@ from benchmarks.lib.race import print_table
 
 KINDS = ("before", "during", "after", "freeze", "two", "reading")
 MODELS: dict[str, dict[str, Any]] = {
-    "table": {},
+    "table": {"weak_learner": "table"},
     "cyclic": {"selection": "cyclic", "n_estimators": 20},
     "tree": {"weak_learner": "tree", "response": "newton", "n_estimators": 30},
     "pairs": {"interactions": 3},

@@ -21,7 +21,7 @@ from benchmarks.lib.data import load_adult
 from benchmarks.lib.race import Clock, Contestant, print_others, print_table, race, spread
 
 MODELS = {
-    "tables": pb.ProperBoostClassifier,
+    "tables": partial(pb.ProperBoostClassifier, weak_learner="table"),
     "cyclic": partial(pb.ProperBoostClassifier, selection="cyclic"),
     "trees": partial(pb.ProperBoostClassifier, weak_learner="tree"),
     "search": partial(pb.ProperBoostClassifierCV, effort=None),

@@ -171,7 +171,9 @@ def main() -> None:
     print(f"{n_rows:,} x {n_columns} {table.X.dtype}, {table.X.nbytes / 1e9:.2f} GB: ", end="")
     print(f"{table.X.size:,} cells, {beyond} than 2^31; {n_rows - table.tail:,} last rows")
 
-    model = ProperBoostClassifier(n_estimators=arguments.rounds, n_jobs=arguments.threads)
+    model = ProperBoostClassifier(
+        n_estimators=arguments.rounds, n_jobs=arguments.threads, weak_learner="table"
+    )
     _measure("fit", n_rows, lambda: model.fit(table.X, table.y))
     check_first_round(model, table)
     check_model(model, table)

@@ -32,7 +32,7 @@ COLUMNS = 40
 KINDS = ("plain", "mixed", "correlated", "weighted")
 SHARES = (0.25, 0.01, 0.001)
 WAYS: dict[str, dict[str, Any]] = {
-    "tables": {},
+    "tables": {"weak_learner": "table"},
     "Newton stumps": {"weak_learner": "stump", "response": "newton", "learning_rate": 0.3},
 }
 COMPARED_ROUNDS = 10

@@ -23,7 +23,7 @@ KINDS = {"flag": "a flag among 255 values", "wide": "255 values among flags"}
 WAYS: dict[str, dict[str, Any]] = {
     "greedy": {"selection": "greedy", "weak_learner": Table(max_cells=None)},
     "unbiased": {"selection": "unbiased", "weak_learner": Table(max_cells=None)},
-    "defaults": {},
+    "defaults": {"weak_learner": "table"},
 }
 
 

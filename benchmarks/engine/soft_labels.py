@@ -34,7 +34,7 @@ from properboost import ProperBoostClassifier
 CLASSES = (2, 5)
 
 SETTINGS = {
-    "tables": Setting(rows=50_000, columns=14),
+    "tables": Setting(rows=50_000, columns=14, parameters={"weak_learner": "table"}),
     "trees": Setting(rows=50_000, columns=14, parameters={"weak_learner": "tree"}),
 }
 

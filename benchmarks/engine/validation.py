@@ -29,7 +29,7 @@ from benchmarks.lib.race import (
 from properboost import ProperBoostClassifier
 
 SETTINGS = {
-    "tables": Setting(rows=200_000),
+    "tables": Setting(rows=200_000, parameters={"weak_learner": "table"}),
     "stumps": Setting(rows=200_000, parameters={"weak_learner": "stump"}),
     "trees": Setting(rows=200_000, parameters={"weak_learner": "tree"}),
     "cyclic": Setting(rows=200_000, parameters={"selection": "cyclic"}),

@@ -19,7 +19,7 @@ def plain(**parameters: Any) -> Callable[[int], Any]:
 
 
 LEARNERS: dict[str, Callable[[int], Any]] = {
-    "tables": plain(),
+    "tables": plain(weak_learner="table"),
     "stumps": plain(weak_learner="stump"),
     "rules": plain(weak_learner="rule"),
     "trees": plain(weak_learner="tree"),

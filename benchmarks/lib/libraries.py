@@ -85,7 +85,10 @@ def make_properboost(setting: Setting, *, at_defaults: bool = False, **parameter
     from properboost import ProperBoostClassifier
 
     model = ProperBoostClassifier(
-        n_estimators=setting.rounds, max_bins=setting.bins, n_jobs=setting.threads
+        n_estimators=setting.rounds,
+        max_bins=setting.bins,
+        n_jobs=setting.threads,
+        weak_learner="table",
     )
     if at_defaults:
         return model.set_params(**parameters)

@@ -63,7 +63,7 @@ def logistic_regression(_seed: int) -> Any:
 
 CONTESTANTS: dict[str, Callable[[int], Any]] = {
     **{name: LEARNERS[name] for name in ("tables", "stumps", "trees")},
-    "tables, bags": plain(outer_bags=16),
+    "tables, bags": plain(weak_learner="table", outer_bags=16),
     "stumps, bags": plain(weak_learner="stump", outer_bags=16),
     "trees, bags": plain(weak_learner="tree", outer_bags=16),
     "trees, draws": plain(weak_learner=Tree(n_draws=8)),

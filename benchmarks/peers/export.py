@@ -26,7 +26,7 @@ from properboost.datasets import load_adult
 
 SETTINGS = {"adult": "ADULT, with missing values", "letter": "letter"}
 MODELS: dict[str, dict[str, Any]] = {
-    "tables": {},
+    "tables": {"weak_learner": "table"},
     "20 pairs": {"interactions": 20},
     "100 trees": {"weak_learner": "tree", "n_estimators": 100},
     "100 symmetric trees": {

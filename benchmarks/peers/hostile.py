@@ -51,7 +51,7 @@ OUTCOMES = ("good", "warned", "error", "silent", "crash", "hang")
 def properboost(n_estimators: int, **settings: Any) -> Any:
     from properboost import ProperBoostClassifier
 
-    return ProperBoostClassifier(n_estimators=n_estimators, **settings)
+    return ProperBoostClassifier(n_estimators=n_estimators, weak_learner="table", **settings)
 
 
 def lightgbm(n_estimators: int, **settings: Any) -> Any:

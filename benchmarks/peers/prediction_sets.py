@@ -166,7 +166,7 @@ def answer_by_mapie(rows: Split, score: str, fitted, calibration, model, folds) 
 def measure(name: str, score: str, options: argparse.Namespace) -> None:
     """Print a line for each way and level."""
     X, y, categories = load(name)
-    model = ProperBoostClassifier(n_jobs=1, categorical_features=categories)
+    model = ProperBoostClassifier(n_jobs=1, categorical_features=categories, weak_learner="table")
     cells: dict[str, list] = {}
     for seed in range(options.splits):
         parts = train_test_split(X, y, test_size=0.25, stratify=y, random_state=seed)
@@ -207,7 +207,7 @@ def compare_at_coverage(name: str, score: str, n_splits: int) -> None:
     coverage that the means have: the cross way's level is lowered until it has the same.
     """
     X, y, categories = load(name)
-    model = ProperBoostClassifier(n_jobs=1, categorical_features=categories)
+    model = ProperBoostClassifier(n_jobs=1, categorical_features=categories, weak_learner="table")
     cross, means = [], []
     for seed in range(n_splits):
         parts = train_test_split(X, y, test_size=0.25, stratify=y, random_state=seed)

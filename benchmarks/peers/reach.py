@@ -108,7 +108,10 @@ def properboost() -> Iterator[Way]:
     def way(kind: str, name: str, **parameters: Any) -> Way:
         def make(setting: Setting, rounds: int) -> Any:
             return ProperBoostClassifier(
-                n_estimators=rounds, max_bins=setting.bins, n_jobs=setting.threads
+                n_estimators=rounds,
+                max_bins=setting.bins,
+                n_jobs=setting.threads,
+                weak_learner="table",
             ).set_params(**as_published(**parameters))
 
         return Way(f"{OURS}: {name}", kind, make, staged)
@@ -307,7 +310,10 @@ def coupled(kind: str) -> Iterator[Way]:
 
         def make(setting: Setting, rounds: int, parameters: Any = parameters) -> Any:
             return ProperBoostClassifier(
-                n_estimators=rounds, max_bins=setting.bins, n_jobs=setting.threads
+                n_estimators=rounds,
+                max_bins=setting.bins,
+                n_jobs=setting.threads,
+                weak_learner="table",
             ).set_params(**parameters)
 
         yield Way(f"{OURS}: {loss}, {multiclass}", kind, make, staged)

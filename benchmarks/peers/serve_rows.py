@@ -124,7 +124,10 @@ def properboost() -> Iterator[Way]:
         scorer = model.compile()
         return dict.fromkeys(KINDS, scorer) | {"numbers": of_numbers.predict_proba}
 
-    learners = {"tables": {}, "trees": {"weak_learner": "tree", "n_estimators": ROUNDS}}
+    learners = {
+        "tables": {"weak_learner": "table"},
+        "trees": {"weak_learner": "tree", "n_estimators": ROUNDS},
+    }
     for name, parameters in learners.items():
         yield Way(f"{OURS}: {name}", partial(fit, parameters, False))
         yield Way(f"{OURS}: {name}, compiled", partial(fit, parameters, True))

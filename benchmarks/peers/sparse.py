@@ -52,7 +52,7 @@ def make_ours(threads: int) -> Any:
     """Return our classifier at its defaults."""
     import properboost as pb
 
-    return pb.ProperBoostClassifier(n_estimators=ROUNDS, n_jobs=threads)
+    return pb.ProperBoostClassifier(n_estimators=ROUNDS, n_jobs=threads, weak_learner="table")
 
 
 def make_our_trees(threads: int) -> Any:

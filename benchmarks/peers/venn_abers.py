@@ -64,7 +64,7 @@ def simulate(n: int, n_simulations: int) -> float:
         X = rng.normal(size=(2 * n + 2_000, 4))
         true = expit(2.0 * X[:, 0] + np.sin(3.0 * X[:, 1]))
         y = rng.random(len(X)) < true
-        model = ProperBoostClassifier(n_jobs=1).fit(X[:n], y[:n])
+        model = ProperBoostClassifier(n_jobs=1, weak_learner="table").fit(X[:n], y[:n])
         calibrated = VennAbersClassifier(model).fit(X[n : 2 * n], y[n : 2 * n])
         p0, p1 = calibrated.predict_multiprobability(X[2 * n :]).T
         inside.append(np.mean((p0 <= true[2 * n :]) & (true[2 * n :] <= p1)))
@@ -83,7 +83,9 @@ def main() -> None:
     slopes: dict[str, list[float]] = {}
     for name in options.sets:
         X, y, categories = load(name)
-        model = ProperBoostClassifier(n_jobs=1, categorical_features=categories)
+        model = ProperBoostClassifier(
+            n_jobs=1, categorical_features=categories, weak_learner="table"
+        )
         figures: dict[str, list] = {}
         for seed in range(options.splits):
             parts = train_test_split(X, y, test_size=0.25, stratify=y, random_state=seed)

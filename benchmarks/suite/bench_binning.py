@@ -20,7 +20,7 @@ class Binning:
 
     def setup(self, kind: str, threads: int) -> None:
         measurements.skip_too_many(threads)
-        self.model = ProperBoostClassifier(n_jobs=threads)
+        self.model = ProperBoostClassifier(n_jobs=threads, weak_learner="table")
         self.problem = make_synthetic(ROWS, COLUMNS, kind=kind)
         with measurements.skipped_where_missing():
             engine.prepare(self.model, *self.problem)
@@ -36,7 +36,7 @@ class BinningStages:
     param_names: ClassVar[Any] = ["kind"]
 
     def setup(self, kind: str) -> None:
-        self.model = ProperBoostClassifier(n_jobs=1)
+        self.model = ProperBoostClassifier(n_jobs=1, weak_learner="table")
         self.problem = make_synthetic(ROWS, COLUMNS, kind=kind)
         with measurements.skipped_where_missing():
             self.stages = engine.Stages(self.model, *self.problem)

@@ -55,10 +55,10 @@ class Benchmark(ABC):
         return cls.load(test=test)
 
     def make(self, weak_learner: str, threads: int = 1, bins: int = 255) -> ProperBoostClassifier:
-        """Make an unfitted model; tables are the default, whatever a version calls them."""
+        """Make an unfitted model."""
         skip_too_many(threads)
-        named = {} if weak_learner == "table" else {"weak_learner": weak_learner}
-        return ProperBoostClassifier(max_bins=bins, n_jobs=threads, **named, **self.settings)
+        named = {"max_bins": bins, "n_jobs": threads, "weak_learner": weak_learner}
+        return ProperBoostClassifier(**named, **self.settings)
 
 
 class Fit(Benchmark):
@@ -108,7 +108,8 @@ class Predict(Benchmark):
     @lru_cache(maxsize=1)
     def fitted(cls) -> ProperBoostClassifier:
         """Return the model."""
-        return ProperBoostClassifier(**cls.settings).fit(*cls.load_fitting_rows())
+        model = ProperBoostClassifier(weak_learner="table", **cls.settings)
+        return model.fit(*cls.load_fitting_rows())
 
     def setup(self, threads: int) -> None:
         self.make("table", threads)  # skips where there are too few processors

@@ -53,7 +53,7 @@ def write_files(folder, names, table=None):
 
 def fit(source, label="y", **settings):
     table = pb.QuantizedTable.from_batches(source, label=label, **settings)
-    return pb.ProperBoostClassifier(n_estimators=5).fit(table)
+    return pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(table)
 
 
 KEYS = [["region"], ["year"], ["region", "year"], ["y"], ["y", "year"]]

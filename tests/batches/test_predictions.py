@@ -6,7 +6,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
 import properboost as pb
-from properboost.parameters.learners import make_learner
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -24,7 +23,7 @@ ROWS = pd.DataFrame(
     }
 )
 NAMES = ["a", "b", "town"]
-MODEL = pb.ProperBoostClassifier(n_estimators=5).fit(ROWS[NAMES], ROWS["y"])
+MODEL = pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(ROWS[NAMES], ROWS["y"])
 ARROW = pa.Table.from_pandas(ROWS)
 EXPECTED = MODEL.predict_proba(ROWS[NAMES])
 
@@ -91,7 +90,9 @@ def square_errors(one_hot, weight=None, probability=EXPECTED):
 
 def test_scores_of_several_classes():
     rows = ROWS.assign(y=np.arange(300) % 3)
-    model = pb.ProperBoostClassifier(n_estimators=3).fit(rows[NAMES], rows["y"])
+    model = pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(
+        rows[NAMES], rows["y"]
+    )
     scores = pb.batches.evaluate(model, rows, "y")
     probability = model.predict_proba(rows[NAMES])
     expected = square_errors(np.eye(3)[rows["y"]], probability=probability)
@@ -119,7 +120,7 @@ def test_a_batch_may_count_nothing():
 def test_names_that_are_no_strings():
     rows = ROWS[["b", "a", "y"]].set_axis([1, 0, "y"], axis=1)
     table = pb.QuantizedTable.from_batches(rows, "y")
-    model = pb.ProperBoostClassifier(n_estimators=2).fit(table)
+    model = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(table)
     (probability,) = pb.batches.predict(model, rows[["y", 0, 1]])
     np.testing.assert_array_equal(probability, model.predict_proba(table))
 
@@ -146,8 +147,7 @@ def test_models_of_others():
 def test_predictions_from_codes_are_those_from_values(parameters):
     rows = ROWS.drop(columns="w")
     model = pb.ProperBoostClassifier(n_estimators=4, **parameters)
-    means = make_learner(model.weak_learner).needs_means
-    table = pb.QuantizedTable.from_batches(rows, "y", bin_means=means)
+    table = pb.QuantizedTable.from_batches(rows, "y")
     model.fit(table)
     new = rows.copy()
     new["b"] = RNG.normal(scale=3.0, size=300)
@@ -171,7 +171,7 @@ def test_predictions_from_codes_are_those_from_values(parameters):
 def test_codes_that_are_not_of_the_model_are_refused():
     rows = ROWS.drop(columns="w")
     table = pb.QuantizedTable.from_batches(rows, "y")
-    model = pb.ProperBoostClassifier(n_estimators=1).fit(table)
+    model = pb.ProperBoostClassifier(n_estimators=1, weak_learner="table").fit(table)
     other = pb.QuantizedTable.from_batches(rows[:100], "y")
     with pytest.raises(ValueError, match="must have the bins of the model"):
         model.predict(other)

@@ -8,7 +8,6 @@ import pytest
 
 import properboost as pb
 from properboost.data import binning
-from properboost.parameters.learners import make_learner
 
 pd = pytest.importorskip("pandas")
 
@@ -62,7 +61,7 @@ ROWS = make_rows()
 
 @pytest.mark.parametrize(("size", "n_threads"), [(1, 2), (90, 1), (90, 2), (699, 1), (700, 2)])
 def test_no_batches_change_the_model(size, n_threads, tmp_path):
-    model = pb.ProperBoostClassifier(n_estimators=5, n_jobs=n_threads)
+    model = pb.ProperBoostClassifier(n_estimators=5, n_jobs=n_threads, weak_learner="table")
     expected = file_of(model.fit(features(ROWS), ROWS["y"], ROWS["w"]), tmp_path)
     table = pb.QuantizedTable.from_batches(cut(ROWS, size), "y", "w", n_jobs=n_threads)
     assert file_of(model.fit(table), tmp_path) == expected
@@ -71,7 +70,7 @@ def test_no_batches_change_the_model(size, n_threads, tmp_path):
 def test_five_thousand_batches_of_a_row(tmp_path):
     arrow = pytest.importorskip("pyarrow")
     rows = arrow.Table.from_pandas(make_rows(5000)[["double", "single", "y"]])
-    model = pb.ProperBoostClassifier(n_estimators=5)
+    model = pb.ProperBoostClassifier(n_estimators=5, weak_learner="table")
     expected = file_of(model.fit(rows.drop_columns(["y"]), rows["y"].to_numpy()), tmp_path)
     table = pb.QuantizedTable.from_batches(lambda: rows.to_batches(max_chunksize=1), "y")
     assert file_of(model.fit(table), tmp_path) == expected
@@ -80,7 +79,7 @@ def test_five_thousand_batches_of_a_row(tmp_path):
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_no_batches_change_the_sample_of_rows(weight, monkeypatch, tmp_path):
     monkeypatch.setattr(binning, "SAMPLE_SIZE", 100)
-    model = pb.ProperBoostClassifier(n_estimators=5, random_state=3)
+    model = pb.ProperBoostClassifier(n_estimators=5, random_state=3, weak_learner="table")
     expected = model.fit(features(ROWS), ROWS["y"], None if weight is None else ROWS[weight])
     expected = file_of(expected, tmp_path)
     rows = ROWS if weight else ROWS.drop(columns="w")
@@ -111,8 +110,7 @@ def test_kinds_of_models(parameters, size, tmp_path):
     model = pb.ProperBoostClassifier(n_estimators=3, **parameters)
     expected = file_of(model.fit(features(rows), rows["y"], rows["w"]), tmp_path)
     of_bins = {k: v for k, v in parameters.items() if k in ("class_weight", "normalize_weights")}
-    means = make_learner(model.weak_learner).needs_means
-    table = pb.QuantizedTable.from_batches(cut(rows, size), "y", "w", bin_means=means, **of_bins)
+    table = pb.QuantizedTable.from_batches(cut(rows, size), "y", "w", **of_bins)
     for _ in range(2):  # several fits may use one table
         assert file_of(model.fit(table), tmp_path) == expected
 
@@ -139,7 +137,7 @@ def test_rare_categories_are_by_the_weight_that_counts(tmp_path):
 def test_labels_keep_their_type(kind, tmp_path):
     rows = make_rows(200)[["double", "single", "y"]]
     rows["y"] = (rows["y"] == "yes").astype(int).astype(kind)
-    model = pb.ProperBoostClassifier(n_estimators=2)
+    model = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table")
     expected = file_of(model.fit(rows[["double", "single"]], rows["y"]), tmp_path)
     table = pb.QuantizedTable.from_batches(
         lambda: (rows[begin : begin + 30] for begin in range(0, 200, 30)), "y"
@@ -159,7 +157,7 @@ def test_numbers_of_every_type(tmp_path):
         "y": rng.integers(0, 4, 600).astype(np.int32),
     }
     rows = arrow.table(rows)
-    model = pb.ProperBoostClassifier(n_estimators=2)
+    model = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table")
     expected = file_of(model.fit(rows.drop_columns(["y"]), rows["y"].to_numpy()), tmp_path)
     for size in (2, 77, 600):
         table = pb.QuantizedTable.from_batches(lambda n=size: rows.to_batches(n), "y")
@@ -169,7 +167,7 @@ def test_numbers_of_every_type(tmp_path):
 def test_a_class_without_weight_is_no_class(tmp_path):
     rows = make_rows(300)[["double", "y", "w"]]
     rows.loc[::11, ["y", "w"]] = "maybe", 0.0
-    model = pb.ProperBoostClassifier(n_estimators=2)
+    model = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table")
     expected = file_of(model.fit(rows[["double"]], rows["y"], rows["w"]), tmp_path)
     table = pb.QuantizedTable.from_batches(lambda: [rows[:100], rows[100:]], "y", "w")
     assert file_of(model.fit(table), tmp_path) == expected
@@ -179,7 +177,8 @@ def test_a_class_without_weight_is_no_class(tmp_path):
 def test_validation_rows_stop_the_same(tmp_path):
     held_out = make_rows(400, seed=1)
     model = pb.ProperBoostClassifier(
-        early_stopping=pb.EarlyStopping(validation_fraction=0.1, n_iter_no_change=3)
+        early_stopping=pb.EarlyStopping(validation_fraction=0.1, n_iter_no_change=3),
+        weak_learner="table",
     )
     validation = {"X_val": features(held_out), "y_val": held_out["y"]}
     model.fit(features(ROWS), ROWS["y"], ROWS["w"], **validation)
@@ -224,7 +223,9 @@ def test_searches_choose_the_same(tmp_path):
 
 
 def test_going_on(tmp_path):
-    model = pb.ProperBoostClassifier(n_estimators=3).fit(features(ROWS), ROWS["y"], ROWS["w"])
+    model = pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(
+        features(ROWS), ROWS["y"], ROWS["w"]
+    )
     table = pb.QuantizedTable.from_batches(cut(ROWS, 200), "y", "w")
     copy = pickle.loads(pickle.dumps(model))
     more = {"warm_start": True, "n_estimators": 6}
@@ -249,7 +250,7 @@ def test_a_fit_holds_no_second_copy_of_the_codes(weighted):
     table = pb.QuantizedTable.from_batches(lambda: [rows], *names, features=features)
     tracemalloc.start()
     try:
-        pb.ProperBoostClassifier(n_estimators=1).fit(table)
+        pb.ProperBoostClassifier(n_estimators=1, weak_learner="table").fit(table)
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -292,7 +293,7 @@ def table():
 def test_new_rows_in_known_bins(tmp_path):
     table = pb.QuantizedTable.from_batches(cut(ROWS, 200), "y", "w")
     same = pb.QuantizedTable.from_batches(cut(ROWS, 90), "y", "w", bins_of=table)
-    model = pb.ProperBoostClassifier(n_estimators=3)
+    model = pb.ProperBoostClassifier(n_estimators=3, weak_learner="table")
     expected = file_of(model.fit(table), tmp_path)
     assert file_of(model.fit(same), tmp_path) == expected
     one_class = ROWS[ROWS["y"] == "yes"].drop(columns="w")
@@ -306,7 +307,7 @@ def test_new_rows_in_known_bins(tmp_path):
     [
         (ROWS, {"bins_of": 3}, "bins_of must be a QuantizedTable; got a int"),
         (ROWS, {"max_bins": 20}, "max_bins must not be given with bins_of"),
-        (ROWS, {"bin_means": True}, "bin_means must not be given with bins_of"),
+        (ROWS, {"bin_means": False}, "bin_means must not be given with bins_of"),
         (ROWS, {"features": ["double"]}, "features must be those of bins_of"),
         (ROWS.assign(y="maybe"), {}, r"labels among \['no', 'yes'\].*got 'maybe'"),
         (ROWS.drop(columns="flag"), {}, "source has no column 'flag'"),
@@ -329,7 +330,6 @@ def test_what_does_not_fit_known_bins_is_refused(table, rows, arguments, message
         ({"rows_per_bin": None}, {}, r"at most \d+ bins for a numeric feature; got 255"),
         ({"categorical_features": ["whole"]}, {}, r"at the positions \[4\]; got \['whole'\]"),
         ({"categorical_features": None}, {}, r"at the positions \[4\]; got None"),
-        ({"weak_learner": pb.Tree(linear_leaves=True)}, {}, "bin_means=True"),
         ({"early_stopping": True}, {}, "early_stopping cannot hold out"),
     ],
 )
@@ -338,8 +338,14 @@ def test_fits_that_are_refused(table, parameters, arguments, message):
         pb.ProperBoostClassifier(**parameters).fit(table, **arguments)
 
 
+def test_lines_need_the_means_of_bins():
+    table = pb.QuantizedTable.from_batches(ROWS, "y", "w", bin_means=False)
+    with pytest.raises(ValueError, match="bin_means=True"):
+        pb.ProperBoostClassifier(weak_learner=pb.Tree(linear_leaves=True)).fit(table)
+
+
 def test_other_estimators_and_methods_take_rows(table):
-    model = pb.ProperBoostClassifier(n_estimators=1).fit(table)
+    model = pb.ProperBoostClassifier(n_estimators=1, weak_learner="table").fit(table)
     with pytest.raises(TypeError, match="X must be rows; got a QuantizedTable"):
         model.contributions(table)
     with pytest.raises(TypeError, match="X must be rows; got a QuantizedTable"):

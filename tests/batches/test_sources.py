@@ -200,12 +200,12 @@ class Collection:
 )
 def test_fit_in_memory_refuses_what_is_not_in_memory(X):
     with pytest.raises(TypeError, match=r"pb\.QuantizedTable\.from_batches"):
-        pb.ProperBoostClassifier().fit(X, ROWS["y"])
+        pb.ProperBoostClassifier(weak_learner="table").fit(X, ROWS["y"])
 
 
 def test_fit_in_memory_names_the_estimator_for_dask_collections():
     with pytest.raises(TypeError, match=r"properboost\.dask has classifiers of Dask collections"):
-        pb.ProperBoostClassifier().fit(Collection(), ROWS["y"])
+        pb.ProperBoostClassifier(weak_learner="table").fit(Collection(), ROWS["y"])
 
 
 def test_a_path_that_is_not_there_is_quoted():

@@ -66,7 +66,9 @@ def test_models_are_those_of_the_batches(tmp_path):
     files = []
     for source, spool in ((lambda: cut(ROWS), False), (cut(ROWS), tmp_path)):
         table = pb.QuantizedTable.from_batches(source, "y", spool=spool)
-        pb.ProperBoostClassifier(n_estimators=2).fit(table).save_model(tmp_path / "model.json")
+        pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(table).save_model(
+            tmp_path / "model.json"
+        )
         files.append((tmp_path / "model.json").read_bytes())
     assert files[0] == files[1]
 

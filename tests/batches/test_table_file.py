@@ -151,7 +151,7 @@ def test_a_table_is_written_whole_or_not_at_all(saved, monkeypatch):
 def test_damaged_files_are_refused(change, message, mmap, saved):
     saved.write_bytes(change(saved.read_bytes()))
     with pytest.raises(ValueError, match=rf"rows\.codes: .*{message}"):
-        pb.ProperBoostClassifier().fit(pb.QuantizedTable.open(saved, mmap=mmap))
+        pb.ProperBoostClassifier(weak_learner="table").fit(pb.QuantizedTable.open(saved, mmap=mmap))
 
 
 def header(**changed):

@@ -113,7 +113,7 @@ def list_cases():
         assert name not in cases, name
         cases[name] = (model, *data, weight)
 
-    P = pb.ProperBoostClassifier
+    P = partial(pb.ProperBoostClassifier, weak_learner="table")
     every_bin, two_pairs = pb.Table(max_cells=None), pb.Interactions(2, learning_rate=1.0)
     learners = {
         "table": {"weak_learner": every_bin},

@@ -64,7 +64,7 @@ def test_numbers_in_another_spelling_are_noted_with_what_reads_them(capsys, kind
 
     # The fit equals that to the numbers as usually spelled.
     model = pb.load_model("model.json")
-    expected = pb.ProperBoostClassifier(n_estimators=20, n_jobs=None)
+    expected = pb.ProperBoostClassifier(n_estimators=20, n_jobs=None, weak_learner="table")
     sign = -1.0 if kind == "brackets" else 1.0
     expected.fit(pd.DataFrame({"v": sign * np.abs(VALUES)}), LABELS)
     X = pd.DataFrame({"v": sign * VALUES})

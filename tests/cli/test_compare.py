@@ -90,7 +90,10 @@ def test_ordered_classes_are_compared_with_a_softmax(capsys):
     rows = table()
     rows["grade"] = np.digitize(rows["size"], [-0.5, 0.5])
     X, y = rows[["size"]], rows["grade"]
-    models = {"ordered.json": pb.OrderedClassifier(), "softmax.json": pb.ProperBoostClassifier()}
+    models = {
+        "ordered.json": pb.OrderedClassifier(),
+        "softmax.json": pb.ProperBoostClassifier(weak_learner="table"),
+    }
     for name, model in models.items():
         model.fit(X, y).save_model(name)
     files = ("ordered.json", "softmax.json", write(rows, "test.csv"))

@@ -108,7 +108,9 @@ def test_demo_prints_what_such_fits_give(capsys, monkeypatch):
 
 def test_demo_chooses_the_gain_by_cross_validation():
     trials = [
-        demo.Trial(pb.ProperBoostClassifier(gain=gain), 0.0, errors, 0.0, cv_log_loss)
+        demo.Trial(
+            pb.ProperBoostClassifier(gain=gain, weak_learner="table"), 0.0, errors, 0.0, cv_log_loss
+        )
         for gain, errors, cv_log_loss in ((1.0, 10, 0.3), (2.0, 12, 0.2), (4.0, 8, 0.25))
     ]
     tuned = {"GLog": trials, "GLaplacian": trials[:1]}

@@ -55,7 +55,9 @@ def test_without_options_the_query_is_that_of_python(capsys):
 def test_queries_are_utf8_whatever_the_terminal_reads():
     x = np.arange(60.0)
     table = pd.DataFrame({"é☃": x})
-    pb.ProperBoostClassifier(n_estimators=2).fit(table, x > 9.0).save_model("model.json")
+    pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(table, x > 9.0).save_model(
+        "model.json"
+    )
     expected = pb.export.to_sql(pb.load_model("model.json")) + "\n"
     assert '_r."é☃"' in expected
     asked = [sys.executable, "-m", "properboost", "export", "model.json", "--to", "sql"]
@@ -84,7 +86,7 @@ def test_onnxruntime_predicts_by_the_graph(capsys):
 
 def test_treelite_predicts_by_the_checkpoint(capsys):
     treelite = pytest.importorskip("treelite")
-    frame, *_ = fit(capsys, *FEW)
+    frame, *_ = fit(capsys, *FEW, "--weak-learner", "table")
     run(capsys, "export", "model.json", "--to", "treelite", "--output", "model.treelite")
     model, prepare = expect()
     X = prepare(frame)

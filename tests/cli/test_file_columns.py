@@ -34,7 +34,9 @@ def test_unseen_categories_are_noted(capsys):
 def test_model_fitted_in_python_on_numbered_categories(capsys):
     frame = table()[["size", "id"]].assign(id=lambda f: f["id"] % 4)
     y = (frame["id"] == 2) ^ (frame["size"] > 1)
-    model = pb.ProperBoostClassifier(n_estimators=9, categorical_features=["id"]).fit(frame, y)
+    model = pb.ProperBoostClassifier(
+        n_estimators=9, categorical_features=["id"], weak_learner="table"
+    ).fit(frame, y)
     model.save_model("python.json")
     out, _ = run(capsys, "predict", "python.json", write(frame), "--raw")
     raw = columns_of(out)["raw_True"]
@@ -55,7 +57,7 @@ def test_columns_that_do_not_fit_the_model(capsys):
 
 def test_model_without_column_names(capsys):
     frame = table()
-    pb.ProperBoostClassifier(n_estimators=2).fit(
+    pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(
         frame[["size"]].to_numpy(), frame["grade"]
     ).save_model("array.json")
     line = fail(capsys, "predict", "array.json", write(frame))

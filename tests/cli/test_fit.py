@@ -29,7 +29,9 @@ def test_fit_then_predict(capsys):
     frame, _, notes = fit(capsys, "--output", "m.json", "--gain", "2", "--loss", "gboost")
     assert notes == ""
     X = frame[["size", "colour", "flag"]].astype({"colour": "category", "flag": "category"})
-    expected = pb.ProperBoostClassifier("gboost", gain=2.0).fit(X, frame["grade"])
+    expected = pb.ProperBoostClassifier("gboost", gain=2.0, weak_learner="table").fit(
+        X, frame["grade"]
+    )
 
     model = pb.load_model("m.json")
     np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
@@ -122,7 +124,7 @@ def test_words_and_counts_reach_the_classifier(capsys):
     fit(capsys, "--criterion", "gini", "--verbose", "--rows-per-bin", "none")
     model = pb.load_model("model.json")
     assert (model.criterion, model.verbose, model.rows_per_bin) == ("gini", 1, None)
-    assert model.weak_learner == "table"
+    assert model.weak_learner == "auto"
 
 
 def test_defaults_are_the_classifiers(capsys):

@@ -80,7 +80,9 @@ def test_held_out_rows_are_not_learnt_from(capsys):
     out, _ = run(capsys, "fit", write(rows), "--in-batches", *options)
     held_out = np.random.default_rng(0).random(len(rows)) < 0.3
     X = rows.drop(columns=["id", "grade"]).astype({"colour": "category", "flag": "category"})
-    trial = pb.ProperBoostClassifier().fit(X[~held_out], rows["grade"][~held_out])
+    trial = pb.ProperBoostClassifier(weak_learner="table").fit(
+        X[~held_out], rows["grade"][~held_out]
+    )
     scores = pb.batches.evaluate(trial, X[held_out].assign(y=rows["grade"][held_out]), "y")
     expected = [str(held_out.sum()), f"{scores['log_loss']:.4f}", f"{scores['accuracy']:.4f}"]
     assert scores_of(out)["held out"] == expected

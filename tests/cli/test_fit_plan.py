@@ -24,7 +24,10 @@ def test_plans_are_described():
     assert "This takes a few seconds." in small
     limited = pb.ProperBoostClassifierCV(time_limit=18.9)
     assert "This takes at most 20 seconds." in describe_plan(limited, 30_000, 2, 20.0)
-    assert describe_plan(pb.ProperBoostClassifier(), 30_000, 2, None) == "Fits one model."
+    assert (
+        describe_plan(pb.ProperBoostClassifier(weak_learner="table"), 30_000, 2, None)
+        == "Fits one model."
+    )
     grid = pb.ProperBoostClassifierCV(effort=None)
     assert "Compares the combinations" in describe_plan(grid, 30_000, 2, None)
     assert described.endswith(

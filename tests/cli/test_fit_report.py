@@ -17,11 +17,11 @@ def test_report(capsys):
     frame, out, _ = fit(capsys, "--test-size", "0.25")
     X = frame[["size", "colour", "flag"]].astype({"colour": "category", "flag": "category"})
     y = frame["grade"].to_numpy()
-    model = pb.ProperBoostClassifier().fit(X, y)
+    model = pb.ProperBoostClassifier(weak_learner="table").fit(X, y)
     trained, unseen = train_test_split(
         np.arange(len(y)), test_size=0.25, stratify=y, random_state=0
     )
-    trial = pb.ProperBoostClassifier().fit(X.iloc[trained], y[trained])
+    trial = pb.ProperBoostClassifier(weak_learner="table").fit(X.iloc[trained], y[trained])
     scores = dict(re.findall(r"^(class shares|training|held out) +(\S+ +\S+ +\S+)$", out, re.M))
     for name, classifier, rows in (
         ("training", model, np.arange(len(y))),

@@ -34,7 +34,9 @@ def make_column(kind):
 
 
 def expected_of(kind):
-    model = pb.ProperBoostClassifier(n_estimators=3, n_jobs=1).fit(X, codes_of(kind))
+    model = pb.ProperBoostClassifier(n_estimators=3, n_jobs=1, weak_learner="table").fit(
+        X, codes_of(kind)
+    )
     return model.decision_function(X), model.predict(X)
 
 

@@ -9,7 +9,7 @@ import properboost as pb
 from helpers.commands import fail, misuse, run, table, write
 
 FILES = ("north.json", "south.json")
-FIT = ("--target", "grade", "--drop", "id", "--n-estimators", "9")
+FIT = ("--target", "grade", "--drop", "id", "--n-estimators", "9", "--weak-learner", "table")
 
 
 @pytest.fixture
@@ -50,7 +50,8 @@ def test_what_is_joined_is_noted(capsys):
     for file, shift in zip(FILES, (0.0, 1e-3), strict=True):
         frame = table(2000).assign(size=random.permutation(np.arange(2000.0)) + shift)
         frame["grade"] = frame["size"] % 3 > 1
-        fine = ("--max-bins", 255, "--max-cells", "none", "--rows-per-bin", "none")
+        fine = ("--max-bins", 255, "--weak-learner", "table",
+                "--max-cells", "none", "--rows-per-bin", "none")  # fmt: skip
         run(capsys, "fit", write(frame[["size", "grade"]]), "--target", "grade", *fine,
             "--n-estimators", 5, "--output", file)  # fmt: skip
     _, notes = run(capsys, "merge", *FILES, "--output", "both.json")

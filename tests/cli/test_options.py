@@ -127,12 +127,19 @@ def test_couplings_are_for_fits_and_for_searches():
 @pytest.mark.parametrize("name", ["screening", "max_cells", "multiclass", "rows_per_bin"])
 def test_an_auto_of_one_fit_starts_no_search(capsys, name):
     option = "--" + name.replace("_", "-")
-    model = make(option, "auto")
+    model = make(option, "auto", "--weak-learner", "table")
     assert isinstance(model, pb.ProperBoostClassifier)
     assert model.get_params().get(name, getattr(model.weak_learner, name, None)) == "auto"
     with pytest.raises(SystemExit):
         parse(option, "x")
     assert capsys.readouterr().err.count("auto") == 1
+
+
+def test_a_fit_compares_weak_learners_without_a_search():
+    model = make("--weak-learner", "auto")
+    assert isinstance(model, pb.ProperBoostClassifier)
+    assert model.weak_learner == "auto"
+    assert make("--weak-learner", "auto", "--gain", "auto").space is None
 
 
 def test_a_calibration_is_kept_by_searches():

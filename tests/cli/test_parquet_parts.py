@@ -48,7 +48,9 @@ def test_parts_are_read_as_one_file(rows):
 @pytest.mark.parametrize("output", ["p.csv", "p.csv.gz", "p.parquet", "p.arrow", "-"])
 def test_predictions_are_those_of_one_batch(capsys, rows, output, monkeypatch):
     X = rows[["size", "colour"]].astype({"colour": "category"})
-    pb.ProperBoostClassifier(n_estimators=5).fit(X, rows["grade"]).save_model("model.json")
+    pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(X, rows["grade"]).save_model(
+        "model.json"
+    )
     changed = rows.assign(colour=rows["colour"].where(rows["id"] % 50 > 0, "mauve"))
     changed.to_csv("t.csv", index=False)
     changed[:130].to_parquet("parts/a.parquet", index=False)
@@ -79,7 +81,9 @@ def test_nothing_is_left_of_predictions_that_are_broken_off(
     from properboost import __main__ as cli
 
     X = rows[["size", "colour"]].astype({"colour": "category"})
-    pb.ProperBoostClassifier(n_estimators=5).fit(X, rows["grade"]).save_model("model.json")
+    pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(X, rows["grade"]).save_model(
+        "model.json"
+    )
     Path(output).write_text("before")
     whole, calls = predict._predict, []
 
@@ -111,7 +115,9 @@ def test_rows_are_drawn_by_lot(rows):
 def test_a_report_on_drawn_rows(capsys, rows):
     pytest.importorskip("vl_convert")
     X = rows[["size", "colour"]].astype({"colour": "category"})
-    pb.ProperBoostClassifier(n_estimators=5).fit(X, rows["grade"]).save_model("model.json")
+    pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(X, rows["grade"]).save_model(
+        "model.json"
+    )
     options = ["--target", "grade", "--subgroups", "--force"]
     out, notes = run(capsys, "report", "model.json", "parts", "--sample-rows", "200", *options)
     assert "Wrote the report on 200 rows" in out

@@ -109,7 +109,7 @@ def test_files_of_any_name_are_written(capsys):
 def test_a_classifier_around_another_is_for_python(capsys):
     rows = table()
     X, y = rows.select_dtypes("number").drop(columns="grade", errors="ignore"), rows["grade"]
-    model = pb.ProperBoostClassifier(n_estimators=3).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(X, y)
     pb.ConformalClassifier(model).fit(X, y).save_model("sets.json")
     write(rows)
     for command in (["predict", "sets.json", "train.csv"], ["export", "sets.json", "--to", "sql"],

@@ -203,7 +203,7 @@ def cancer():
 def test_models_of_other_libraries(cancer):
     X, X_test, y, y_test = cancer
     linear = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    tables = pb.ProperBoostClassifier(n_jobs=1).fit(X, y)
+    tables = pb.ProperBoostClassifier(n_jobs=1, weak_learner="table").fit(X, y)
     result = pb.compare({"linear": linear, "tables": tables}, X_test, y_test)
     assert result.contrasts["log_loss"].first.value == pytest.approx(
         log_loss(y_test, linear.predict_proba(X_test))
@@ -217,7 +217,7 @@ def test_several_classes():
     X, X_test, y, y_test = train_test_split(X, y, random_state=0)
     pair = [
         LogisticRegression(max_iter=1000).fit(X, y),
-        pb.ProperBoostClassifier(n_jobs=1).fit(X, y),
+        pb.ProperBoostClassifier(n_jobs=1, weak_learner="table").fit(X, y),
     ]
     result = pb.compare(pair, X_test, y_test)
     p = pair[1].predict_proba(X_test)
@@ -229,7 +229,7 @@ def test_several_classes():
 
 def test_rows_of_one_class_have_no_area(cancer):
     X, X_test, y, y_test = cancer
-    model = pb.ProperBoostClassifier(n_jobs=1).fit(X, y)
+    model = pb.ProperBoostClassifier(n_jobs=1, weak_learner="table").fit(X, y)
     rows = y_test == 1
     result = pb.compare([model, model], X_test[rows], y_test[rows])
     assert np.isnan(result.contrasts["roc_auc"].first.value)
@@ -242,8 +242,10 @@ def test_rows_of_one_class_have_no_area(cancer):
 
 def test_wrong_arguments_are_named(cancer):
     X, X_test, y, y_test = cancer
-    model = pb.ProperBoostClassifier(n_jobs=1, n_estimators=5).fit(X, y)
-    other = pb.ProperBoostClassifier(n_jobs=1, n_estimators=5).fit(X, y.map({0: "no", 1: "yes"}))
+    model = pb.ProperBoostClassifier(n_jobs=1, n_estimators=5, weak_learner="table").fit(X, y)
+    other = pb.ProperBoostClassifier(n_jobs=1, n_estimators=5, weak_learner="table").fit(
+        X, y.map({0: "no", 1: "yes"})
+    )
     absent = np.where(y_test == 1, np.nan, 1.0)
     cases = [
         (([model], X_test, y_test), {}, ValueError, "models must be two"),

@@ -18,7 +18,7 @@ def draw(n, n_classes, seed):
 @pytest.fixture(scope="session")
 def plain():
     """Return a cheap classifier, not fitted."""
-    return pb.ProperBoostClassifier(n_estimators=10, max_bins=15, n_jobs=1)
+    return pb.ProperBoostClassifier(n_estimators=10, max_bins=15, n_jobs=1, weak_learner="table")
 
 
 @pytest.fixture(scope="session", params=[2, 3], ids=["two classes", "three classes"])

@@ -161,7 +161,7 @@ def test_rare_classes_are_covered_per_class():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(12_000, 3))
     y = X[:, 0] + rng.normal(size=12_000) > 2.2
-    model = pb.ProperBoostClassifier().fit(X[:2_000], y[:2_000])
+    model = pb.ProperBoostClassifier(weak_learner="table").fit(X[:2_000], y[:2_000])
     is_rare = y[6_000:]
     assert is_rare.mean() < 0.1
     shares = []

@@ -58,9 +58,9 @@ def test_it_calibrates_overconfident_probabilities():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(6_000, 2))
     y = rng.random(6_000) < 1.0 / (1.0 + np.exp(-X[:, 0]))
-    overconfident = pb.ProperBoostClassifier(calibration=pb.Calibration(slope=4.0)).fit(
-        X[:1_000], y[:1_000]
-    )
+    overconfident = pb.ProperBoostClassifier(
+        calibration=pb.Calibration(slope=4.0), weak_learner="table"
+    ).fit(X[:1_000], y[:1_000])
     calibrated = pb.VennAbersClassifier(overconfident).fit(X[1_000:4_000], y[1_000:4_000])
 
     def log_loss(model):
@@ -78,7 +78,7 @@ def test_they_are_no_confidence_intervals():
     X = rng.normal(size=(4_000, 2))
     true = 1.0 / (1.0 + np.exp(-2.0 * X[:, 0]))
     y = rng.random(4_000) < true
-    model = pb.ProperBoostClassifier().fit(X[:1_000], y[:1_000])
+    model = pb.ProperBoostClassifier(weak_learner="table").fit(X[:1_000], y[:1_000])
     calibrated = pb.VennAbersClassifier(model).fit(X[1_000:2_000], y[1_000:2_000])
     p0, p1 = calibrated.predict_multiprobability(X[2_000:]).T
     assert np.mean((p0 <= true[2_000:]) & (true[2_000:] <= p1)) < 0.5

@@ -14,6 +14,7 @@ dd = pytest.importorskip("dask.dataframe")
 pd = pytest.importorskip("pandas")
 
 from properboost.dask import DaskProperBoostClassifier  # noqa: E402
+from properboost.estimators import learner_choice  # noqa: E402
 from properboost.parameters import boosting  # noqa: E402
 
 pytestmark = MARKS
@@ -34,9 +35,9 @@ def rows(n=1200, n_classes=2, seed=0):
 
 
 FITS = {
-    "tables": {"n_estimators": 20},
-    "unbounded": {"n_estimators": 8, "loss": "exponential"},
-    "cyclic": {"n_estimators": 3, "selection": "cyclic"},
+    "tables": {"weak_learner": "table", "n_estimators": 20},
+    "unbounded": {"weak_learner": "table", "n_estimators": 8, "loss": "exponential"},
+    "cyclic": {"weak_learner": "table", "n_estimators": 3, "selection": "cyclic"},
     "stumps": {"n_estimators": 10, "weak_learner": "stump", "response": "newton"},
     "rules": {"n_estimators": 5, "weak_learner": "rule"},
     "trees": {"n_estimators": 4, "weak_learner": "tree"},
@@ -48,19 +49,22 @@ FITS = {
         "n_estimators": 2, "weak_learner": pb.Tree(max_features=0.5, subsample=0.6, n_draws=2),
         "random_state": 3,
     },
-    "bags": {"n_estimators": 4, "outer_bags": 4},
+    "bags": {"weak_learner": "table", "n_estimators": 4, "outer_bags": 4},
     "terms of trees": {
         "n_estimators": 4, "weak_learner": pb.Tree(interaction_cst=3, linear_leaves=True),
     },
     "bags of trees": {
         "n_estimators": 3, "weak_learner": pb.Tree(interaction_cst=2), "outer_bags": 4,
     },
-    "screens": {"n_estimators": 6, "screening": 60},
+    "screens": {"weak_learner": "table", "n_estimators": 6, "screening": 60},
     "screens of trees": {"n_estimators": 4, "screening": 80, "weak_learner": "tree"},
-    "pairs": {"n_estimators": 5, "interactions": 2},
-    "enough rounds": {"gain": 8.0, "rows_per_bin": 300},
-    "given pairs": {"n_estimators": 5, "interactions": [(0, 1), (1, 2)]},
-    "an intercept": {"n_estimators": 5, "calibration": pb.Calibration(intercept="share")},
+    "pairs": {"weak_learner": "table", "n_estimators": 5, "interactions": 2},
+    "enough rounds": {"weak_learner": "table", "gain": 8.0, "rows_per_bin": 300},
+    "given pairs": {"weak_learner": "table", "n_estimators": 5, "interactions": [(0, 1), (1, 2)]},
+    "an intercept": {
+        "weak_learner": "table", "n_estimators": 5,
+        "calibration": pb.Calibration(intercept="share"),
+    },
     "bags of pairs with intercepts": {
         "n_estimators": 3, "interactions": 1, "outer_bags": 4,
         "calibration": pb.Calibration(intercept="share"),
@@ -106,6 +110,22 @@ def test_several_classes(client, tmp_path, settings):
     assert_same(client, tmp_path, X, y, chunks=(400,), **settings)
 
 
+@pytest.mark.parametrize("most_rows", [10_000, 300])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_weak_learner_is_chosen_as_in_memory(
+    client, tmp_path, monkeypatch, n_classes, most_rows
+):
+    monkeypatch.setattr(learner_choice, "MOST_ROWS", most_rows)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 3))
+    y = np.searchsorted([0.0] if n_classes == 2 else [-0.3, 0.3], X[:, 0] * X[:, 1])
+    weight = rng.choice([0.0, 1.0, 2.0], 900)
+    assert_same(client, tmp_path, X, y, weight, chunks=(400,), n_estimators=20)
+    model = DaskProperBoostClassifier(client=client, n_estimators=20)
+    model.fit(da.from_array(X, chunks=(400, -1)), y, weight)
+    assert model.weak_learner_ == boosting.CHOICE.tree
+
+
 @pytest.mark.parametrize("learner", ["table", "stump"])
 def test_screens_by_default(client, tmp_path, monkeypatch, learner):
     """Tall tables are screened here as in memory; 1000 rows are tall here."""
@@ -130,11 +150,11 @@ def test_parts_that_are_empty_of_one_row_and_of_one_class(client, tmp_path):
     X, y = rows()
     order = np.argsort(y, kind="stable")  # most partitions have rows of one class then
     X, y = X[order], y[order]
-    local = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
+    local = pb.ProperBoostClassifier(n_estimators=10, weak_learner="table").fit(X, y)
     chunks = (1, 399, 0, 400, 0, 300, 100)
-    model = DaskProperBoostClassifier(client=client, n_estimators=10)
+    model = DaskProperBoostClassifier(client=client, n_estimators=10, weak_learner="table")
     model.fit(da.from_array(X, chunks=(chunks, -1)), da.from_array(y, chunks=(chunks,)))
-    expected = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
+    expected = pb.ProperBoostClassifier(n_estimators=10, weak_learner="table").fit(X, y)
     assert file_of(model.to_local(), tmp_path) == file_of(expected, tmp_path)
     np.testing.assert_array_equal(model.to_local().predict_proba(X), local.predict_proba(X))
 
@@ -151,26 +171,30 @@ def frame(n=900):
 
 def test_frames_with_categories(client, tmp_path):
     X, y = frame()
-    local = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
+    local = pb.ProperBoostClassifier(n_estimators=10, weak_learner="table").fit(X, y)
     for n in (1, 4):
-        model = DaskProperBoostClassifier(client=client, n_estimators=10)
+        model = DaskProperBoostClassifier(client=client, n_estimators=10, weak_learner="table")
         model.fit(dd.from_pandas(X, npartitions=n), dd.from_pandas(y, npartitions=n))
         assert file_of(model.to_local(), tmp_path) == file_of(local, tmp_path)
     # Text has the same categories, also where a partition has none of it.
     text = X.astype({"town": object})
     text.loc[200:219, "town"] = None
-    local_text = pb.ProperBoostClassifier(n_estimators=10).fit(text, y)
+    local_text = pb.ProperBoostClassifier(n_estimators=10, weak_learner="table").fit(text, y)
     parts = [text[:200], text[200:220], text[220:]]
     lazy = dd.from_map(lambda part: part, parts, meta=text.iloc[:0])
     labels = dd.from_map(lambda part: part, [y[:200], y[200:220], y[220:]], meta=y.iloc[:0])
-    model = DaskProperBoostClassifier(client=client, n_estimators=10).fit(lazy, labels)
+    model = DaskProperBoostClassifier(client=client, n_estimators=10, weak_learner="table").fit(
+        lazy, labels
+    )
     assert file_of(model.to_local(), tmp_path) == file_of(local_text, tmp_path)
     # Each partition has only the categories of its rows.
     parts = [X[:300], X[300:880], X[880:]]
     frames = [part.assign(town=part["town"].astype(str).astype("category")) for part in parts]
     lazy = dd.from_map(lambda part: part, frames, meta=frames[0].iloc[:0])
     labels = dd.from_map(lambda part: part, [y[:300], y[300:880], y[880:]], meta=y.iloc[:0])
-    model = DaskProperBoostClassifier(client=client, n_estimators=10).fit(lazy, labels)
+    model = DaskProperBoostClassifier(client=client, n_estimators=10, weak_learner="table").fit(
+        lazy, labels
+    )
     assert file_of(model.to_local(), tmp_path) == file_of(local, tmp_path)
     np.testing.assert_array_equal(model.predict(lazy).compute(), local.predict(X))
 
@@ -200,7 +224,9 @@ def test_early_stopping(client, tmp_path):
 def test_predictions_are_lazy(client):
     X, y = rows(n_classes=3)
     lazy = da.from_array(X, chunks=(500, -1))
-    model = DaskProperBoostClassifier(client=client, n_estimators=3).fit(lazy, y)
+    model = DaskProperBoostClassifier(client=client, n_estimators=3, weak_learner="table").fit(
+        lazy, y
+    )
     for method in ("predict", "predict_proba", "predict_log_proba", "decision_function"):
         predictions = getattr(model, method)(lazy)
         expected = getattr(model.to_local(), method)(X)
@@ -231,7 +257,7 @@ def test_what_is_not_there_is_refused_by_name(client, settings, error):
 def test_errors_of_the_rows_name_what_is_wrong(client):
     X, y = rows(60)
     lazy = da.from_array(X, chunks=(20, -1))
-    model = DaskProperBoostClassifier(client=client)
+    model = DaskProperBoostClassifier(client=client, weak_learner="table")
     with pytest.raises(TypeError, match="X must be a Dask array or data frame; got a ndarray"):
         model.fit(X, y)
     with pytest.raises(ValueError, match="y must hold at least two classes"):
@@ -250,7 +276,7 @@ def from_parts(parts, meta):
 def test_partitions_must_be_of_the_same_columns(client):
     X, y = frame(90)
     labels = from_parts([y[:40], y[40:]], y[:0])
-    model = DaskProperBoostClassifier(client=client)
+    model = DaskProperBoostClassifier(client=client, weak_learner="table")
     with pytest.raises(ValueError, match="the same columns in all partitions"):
         model.fit(from_parts([X[:40], X[40:][["town", "x", "k"]]], X[:0]), labels)
     with pytest.raises(ValueError, match="columns of the same types in all partitions"):
@@ -271,7 +297,9 @@ def test_workers_must_have_the_version_of_the_client(client, monkeypatch):
     monkeypatch.setattr(table, "scan_labels", look)
     X, y = rows(60)
     with pytest.raises(RuntimeError, match=r"workers must have properboost .*; some have 0.0.1"):
-        DaskProperBoostClassifier(client=client).fit(da.from_array(X, chunks=(20, -1)), y)
+        DaskProperBoostClassifier(client=client, weak_learner="table").fit(
+            da.from_array(X, chunks=(20, -1)), y
+        )
 
 
 def test_losses_must_be_sendable(client):
@@ -283,7 +311,7 @@ def test_losses_must_be_sendable(client):
             return 1.0 / (1.0 + np.exp(u))
 
     loss = pb.losses.from_functions(weight, tabulate=False)
-    model = DaskProperBoostClassifier(client=client, loss=loss)
+    model = DaskProperBoostClassifier(client=client, loss=loss, weak_learner="table")
     with pytest.raises(TypeError, match="loss must be one that can be pickled"):
         model.fit(da.from_array(X, chunks=(20, -1)), y)
 
@@ -295,7 +323,7 @@ def test_there_must_be_a_client(monkeypatch):
     monkeypatch.setattr("distributed.get_client", find)
     X, y = rows(60)
     with pytest.raises(ValueError, match="client must be given"):
-        DaskProperBoostClassifier().fit(da.from_array(X, chunks=(20, -1)), y)
+        DaskProperBoostClassifier(weak_learner="table").fit(da.from_array(X, chunks=(20, -1)), y)
 
 
 def test_two_fits_at_once(client, tmp_path):
@@ -303,10 +331,14 @@ def test_two_fits_at_once(client, tmp_path):
 
     X, y = rows()
     lazy = da.from_array(X, chunks=(300, -1))
-    expected = file_of(pb.ProperBoostClassifier(n_estimators=15).fit(X, y), tmp_path)
+    expected = file_of(
+        pb.ProperBoostClassifier(n_estimators=15, weak_learner="table").fit(X, y), tmp_path
+    )
 
     def fit(_):
-        return DaskProperBoostClassifier(client=client, n_estimators=15).fit(lazy, y)
+        return DaskProperBoostClassifier(client=client, n_estimators=15, weak_learner="table").fit(
+            lazy, y
+        )
 
     with ThreadPoolExecutor(2) as pool:
         for model in pool.map(fit, range(2)):

@@ -154,7 +154,7 @@ CHANGES = {
 def test_other_rows_at_another_reading_are_refused(client, kind):
     change, message = CHANGES[kind]
     X, y, weight = Source(change).collections()
-    model = DaskProperBoostClassifier(client=client, n_estimators=3)
+    model = DaskProperBoostClassifier(client=client, n_estimators=3, weak_learner="table")
     with pytest.raises(ValueError, match=message):
         model.fit(X, y, weight)
     assert not hasattr(model, "classes_")
@@ -173,13 +173,13 @@ def test_columns_in_another_order_are_refused(client):
     X = dd.from_delayed(parts, meta=frame[:0], verify_meta=False)
     y = dd.from_pandas(frame["a"] > 0, npartitions=1)
     with pytest.raises(ValueError, match=SAME):
-        DaskProperBoostClassifier(client=client, n_estimators=3).fit(X, y)
+        DaskProperBoostClassifier(client=client, n_estimators=3, weak_learner="table").fit(X, y)
 
 
 def test_other_validation_rows_are_refused(client):
     fixed = Source(lambda k, X, y, w: (X, y, w)).collections()[:2]
     X, y, _ = Source(CHANGES["rows in another order"][0]).collections()
-    model = DaskProperBoostClassifier(client=client, n_estimators=3)
+    model = DaskProperBoostClassifier(client=client, n_estimators=3, weak_learner="table")
     with pytest.raises(ValueError, match="X_val, y_val and sample_weight_val must be the same"):
         model.fit(*fixed, X_val=X, y_val=y)
 
@@ -197,7 +197,7 @@ def test_other_rows_are_refused_when_a_lost_worker_s_are_read_again(client, monk
     monkeypatch.setattr(shards.Shards, "run_once", run_once)
     X, y, _ = source.collections()
     with pytest.raises(ValueError, match="X must be the same each time a collection is read"):
-        DaskProperBoostClassifier(client=client, n_estimators=3).fit(X, y)
+        DaskProperBoostClassifier(client=client, n_estimators=3, weak_learner="table").fit(X, y)
 
 
 def test_rados_of_other_rows_are_refused(client):
@@ -209,5 +209,5 @@ def test_rados_of_other_rows_are_refused(client):
 def test_dask_s_own_shuffles_give_the_same_rows(client):
     frame = pd.DataFrame({"k": np.arange(300) % 7, "x": np.random.default_rng(0).normal(size=300)})
     lazy = dd.from_pandas(frame, npartitions=3).shuffle("k")
-    model = DaskProperBoostClassifier(client=client, n_estimators=3)
+    model = DaskProperBoostClassifier(client=client, n_estimators=3, weak_learner="table")
     assert model.fit(lazy[["x"]], lazy["k"] > 3).n_features_in_ == 1

@@ -79,8 +79,12 @@ def collections_of(kind):
 def test_fits(client, tmp_path, name):
     kind = KINDS[name]
     local, rows, y = collections_of(kind)
-    expected = pb.ProperBoostClassifier(n_estimators=2).fit(local, kind.make(codes_of(kind)))
-    model = DaskProperBoostClassifier(client=client, n_estimators=2).fit(rows, y)
+    expected = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(
+        local, kind.make(codes_of(kind))
+    )
+    model = DaskProperBoostClassifier(client=client, n_estimators=2, weak_learner="table").fit(
+        rows, y
+    )
     kind.check(model.classes_)
     assert file_of(model.to_local(), tmp_path) == file_of(expected, tmp_path)
     predicted = model.predict(rows).compute()
@@ -91,11 +95,11 @@ def test_fits(client, tmp_path, name):
 def test_names_that_are_no_strings_are_those_in_memory(client, tmp_path):
     for columns in ([7, 3], [1, 0], [0, 1], ["a", "b"]):
         frame = pd.DataFrame(X, columns=columns)
-        expected = pb.ProperBoostClassifier(n_estimators=2)
+        expected = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table")
         expected.fit(frame, CODES > 0, X_val=frame, y_val=CODES > 0)
         rows = dd.from_pandas(frame, npartitions=2)
         y = dd.from_pandas(pd.Series(CODES > 0), npartitions=2)
-        model = DaskProperBoostClassifier(client=client, n_estimators=2)
+        model = DaskProperBoostClassifier(client=client, n_estimators=2, weak_learner="table")
         model.fit(rows, y, X_val=rows, y_val=y)
         assert file_of(model.to_local(), tmp_path) == file_of(expected, tmp_path)
         with pytest.raises(ValueError, match=r"columns of the fit|feature names should match"):

@@ -48,7 +48,7 @@ def test_clones_and_copies_have_the_same_client(client, kind):
         assert same.get_params() == model.get_params()
     assert pickle.loads(pickle.dumps(model)).client is None  # a client cannot be pickled
     X, y = rows()
-    model = DaskProperBoostClassifier(client=client, n_estimators=2)
+    model = DaskProperBoostClassifier(client=client, n_estimators=2, weak_learner="table")
     model.fit(da.from_array(X, chunks=(80, -1)), y)
     assert not hasattr(clone(model), "classes_")
     np.testing.assert_array_equal(copy.deepcopy(model).predict(X), model.predict(X))
@@ -58,8 +58,10 @@ def test_searches_and_scores_of_scikit_learn(client):
     X, y = rows()
     lazy = da.from_array(X, chunks=(80, -1))
     grid = {"gain": [0.3, 1.0]}
-    local = GridSearchCV(pb.ProperBoostClassifier(n_estimators=4), grid, cv=3).fit(X, y)
-    model = DaskProperBoostClassifier(client=client, n_estimators=4)
+    local = GridSearchCV(
+        pb.ProperBoostClassifier(n_estimators=4, weak_learner="table"), grid, cv=3
+    ).fit(X, y)
+    model = DaskProperBoostClassifier(client=client, n_estimators=4, weak_learner="table")
     for labels in (y, da.from_array(y, chunks=80)):
         search = GridSearchCV(model, grid, cv=3).fit(lazy, labels)
         assert search.best_params_ == local.best_params_
@@ -87,7 +89,9 @@ def test_scores_are_those_in_memory(client, kind):
     frame = pd.DataFrame(X, columns=list("abc"))
     lazy = dd.from_pandas(frame, npartitions=3)
     series = dd.from_pandas(pd.Series(y), npartitions=3)
-    model = DaskProperBoostClassifier(client=client, n_estimators=3).fit(lazy, series)
+    model = DaskProperBoostClassifier(client=client, n_estimators=3, weak_learner="table").fit(
+        lazy, series
+    )
     local = model.to_local()
     assert model.score(lazy, series) == local.score(frame, y)
     weights = dd.from_pandas(pd.Series(weight), npartitions=3)
@@ -116,16 +120,16 @@ def test_addresses_of_schedulers(client):
     X, y = rows()
     lazy = da.from_array(X, chunks=(100, -1))
     address = client.scheduler.address
-    model = DaskProperBoostClassifier(client=address, n_estimators=3)
+    model = DaskProperBoostClassifier(client=address, n_estimators=3, weak_learner="table")
     assert clone(model).client == address
-    expected = pb.ProperBoostClassifier(n_estimators=3).fit(X, y)
+    expected = pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(X, y)
     np.testing.assert_array_equal(
         model.fit(lazy, y).decision_function(X), expected.decision_function(X)
     )
     assert model.score(lazy, y) == expected.score(X, y)
     assert distributed.get_client() is client  # the fixture's client is still the default
     with pytest.raises(ValueError, match="client must be the address of a scheduler; none answers"):
-        DaskProperBoostClassifier(client="nowhere").fit(lazy, y)
+        DaskProperBoostClassifier(client="nowhere", weak_learner="table").fit(lazy, y)
 
 
 @pytest.mark.parametrize("address", ["nowhere", "tcp://127.0.0.1:1"])
@@ -143,7 +147,9 @@ def test_clients_that_cannot_connect_are_closed(address, monkeypatch):
         dask.config.set({"distributed.comm.timeouts.connect": "100ms"}),
         pytest.raises((OSError, ValueError), match="none answers at"),
     ):
-        DaskProperBoostClassifier(client=address).fit(da.zeros((9, 2), chunks=3), np.arange(9) % 2)
+        DaskProperBoostClassifier(client=address, weak_learner="table").fit(
+            da.zeros((9, 2), chunks=3), np.arange(9) % 2
+        )
     assert [client.status for client in clients] == ["closed"]
 
 
@@ -154,7 +160,7 @@ def test_asynchronous_clients_are_refused_by_name(client):
 
     async def fit():
         async with distributed.Client(address, asynchronous=True, set_as_default=False) as client:
-            model = DaskProperBoostClassifier(client=client, n_estimators=3)
+            model = DaskProperBoostClassifier(client=client, n_estimators=3, weak_learner="table")
             with pytest.raises(TypeError, match="that waits; got an asynchronous one"):
                 model.fit(lazy, y)
             with pytest.raises(TypeError, match="pass the address of its scheduler, and call fit"):
@@ -169,8 +175,8 @@ def test_what_is_no_client_is_refused_by_name(client):
     X, y = rows()
     lazy = da.from_array(X, chunks=(100, -1))
     with pytest.raises(TypeError, match=r"client must be a distributed\.Client, .* LocalCluster"):
-        DaskProperBoostClassifier(client=client.cluster).fit(lazy, y)
+        DaskProperBoostClassifier(client=client.cluster, weak_learner="table").fit(lazy, y)
     closed = distributed.Client(client.scheduler.address, set_as_default=False)
     closed.close()
     with pytest.raises(ValueError, match=r"client must be connected to .* that is closed"):
-        DaskProperBoostClassifier(client=closed).fit(lazy, y)
+        DaskProperBoostClassifier(client=closed, weak_learner="table").fit(lazy, y)

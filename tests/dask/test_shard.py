@@ -16,7 +16,9 @@ from properboost.parameters.rows import read_binning
 def make_shard(n=60):
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 4, (2, n)).astype(np.uint8)
-    model = pb.ProperBoostClassifier(max_bins=4).fit(codes.T.astype(float), np.arange(n) % 2)
+    model = pb.ProperBoostClassifier(max_bins=4, weak_learner="table").fit(
+        codes.T.astype(float), np.arange(n) % 2
+    )
     binning = model.ensemble_.binning
     assert read_binning(model, ROWS_PER_BIN).max_bins == 4
     shard = Shard([codes[:, :20], codes[:, 20:]])

@@ -83,15 +83,16 @@ class Strike:
 
 
 SETTINGS = {
-    "tables": {"n_estimators": 12},
+    "tables": {"weak_learner": "table", "n_estimators": 12},
     "trees": {"n_estimators": 3, "weak_learner": "tree"},
-    "classes": {"n_estimators": 5, "multiclass": "one_vs_rest"},
+    "classes": {"weak_learner": "table", "n_estimators": 5, "multiclass": "one_vs_rest"},
     "pairs": {
+        "weak_learner": "table",
         "n_estimators": 4,
         "interactions": [(0, 1)],
         "calibration": pb.Calibration(intercept="share"),
     },
-    "cyclic": {"n_estimators": 3, "selection": "cyclic"},
+    "cyclic": {"weak_learner": "table", "n_estimators": 3, "selection": "cyclic"},
 }
 
 
@@ -166,7 +167,9 @@ def test_scattered_chunks_of_a_frozen_worker(client):
     _, frozen = where[0]
     os.kill(frozen, signal.SIGSTOP)
     try:
-        model = DaskProperBoostClassifier(client=client, n_estimators=12, deadline=2.0)
+        model = DaskProperBoostClassifier(
+            client=client, n_estimators=12, deadline=2.0, weak_learner="table"
+        )
         begun = time.monotonic()
         with watched(client), pytest.raises(RuntimeError, match="chunks that were scattered"):
             model.fit(lazy, np.concatenate([y, y]))
@@ -186,10 +189,12 @@ def hold(seconds):
 def test_a_worker_that_others_hold_up_is_left_alone(client, tmp_path):
     """This fit gives the blocked worker up; the worker lives, and the blocking task runs once."""
     X, y = rows()
-    expected = file_of(pb.ProperBoostClassifier(n_estimators=12).fit(X, y), tmp_path)
+    expected = file_of(
+        pb.ProperBoostClassifier(n_estimators=12, weak_learner="table").fit(X, y), tmp_path
+    )
     lazy = client.persist(da.from_array(X, chunks=(150, -1)))
     # Every worker has rows then.
-    DaskProperBoostClassifier(client=client, n_estimators=1).fit(lazy, y)
+    DaskProperBoostClassifier(client=client, n_estimators=1, weak_learner="table").fit(lazy, y)
     before = client.run(os.getpid)
     deadline = 3.0
     with distributed.Client(client.cluster, set_as_default=False) as other:
@@ -197,7 +202,9 @@ def test_a_worker_that_others_hold_up_is_left_alone(client, tmp_path):
         task = other.submit(hold, 3.0 * deadline, workers=[blocked], pure=False)
         while not client.run_on_scheduler(find_processing, task.key):
             time.sleep(0.01)
-        model = DaskProperBoostClassifier(client=client, n_estimators=12, deadline=deadline)
+        model = DaskProperBoostClassifier(
+            client=client, n_estimators=12, deadline=deadline, weak_learner="table"
+        )
         with watched(client):
             model.fit(lazy, y)
         assert not task.done()
@@ -243,7 +250,9 @@ def test_shards_alone_are_bound_to_workers(monkeypatch, client):
 
     monkeypatch.setattr(all_reduce, "call", call)
     monkeypatch.setattr(shards, "call", call)
-    model = DaskProperBoostClassifier(client=client, n_estimators=6, deadline=30.0)
+    model = DaskProperBoostClassifier(
+        client=client, n_estimators=6, deadline=30.0, weak_learner="table"
+    )
     with watched(client):
         model.fit(da.from_array(X, chunks=(150, -1)) + 0.0, y)
     assert strike.struck
@@ -268,7 +277,9 @@ def test_workers_with_rows_are_not_idle(monkeypatch, client):
         return plain(*arguments)
 
     monkeypatch.setattr(all_reduce, "call", call)
-    model = DaskProperBoostClassifier(client=client, n_estimators=2, deadline=30.0)
+    model = DaskProperBoostClassifier(
+        client=client, n_estimators=2, deadline=30.0, weak_learner="table"
+    )
     with watched(client):
         model.fit(client.persist(da.from_array(X, chunks=(150, -1))), y)
         assert set(map(tuple, idle)) == {()}
@@ -288,7 +299,9 @@ def test_no_worker_is_there():
     X, y = rows()
     with cluster(1) as client:
         let_go_of_all(client)
-        model = DaskProperBoostClassifier(client=client, n_estimators=12, deadline=2.0)
+        model = DaskProperBoostClassifier(
+            client=client, n_estimators=12, deadline=2.0, weak_learner="table"
+        )
         with pytest.raises(RuntimeError, match=r"the cluster had no worker for 2 seconds"):
             model.fit(da.from_array(X, chunks=(150, -1)), y)
 
@@ -308,7 +321,9 @@ def test_no_worker_is_left(monkeypatch):
     with cluster(1) as client:
         monkeypatch.setattr(all_reduce, "call", call)
         monkeypatch.setattr(shards, "call", call)
-        model = DaskProperBoostClassifier(client=client, n_estimators=12, deadline=2.0)
+        model = DaskProperBoostClassifier(
+            client=client, n_estimators=12, deadline=2.0, weak_learner="table"
+        )
         with pytest.raises(
             RuntimeError, match=r"all workers were lost, and no other came in 2 seconds"
         ):

@@ -233,9 +233,13 @@ class Pause:
 
 def test_a_paused_worker_gets_no_shard(monkeypatch, client, tmp_path):
     X, y = rows()
-    expected = file_of(pb.ProperBoostClassifier(n_estimators=10).fit(X, y), tmp_path)
+    expected = file_of(
+        pb.ProperBoostClassifier(n_estimators=10, weak_learner="table").fit(X, y), tmp_path
+    )
     pause = Pause(monkeypatch, client, 1)
-    model = DaskProperBoostClassifier(client=client, n_estimators=10, deadline=1.5)
+    model = DaskProperBoostClassifier(
+        client=client, n_estimators=10, deadline=1.5, weak_learner="table"
+    )
     begun = time.monotonic()
     try:
         with watched(client):
@@ -299,7 +303,9 @@ def test_what_was_moved_to_workers_that_are_gone_is_moved_on(client):
 def test_paused_workers_alone(monkeypatch, client):
     X, y = rows()
     pause = Pause(monkeypatch, client, 2)
-    model = DaskProperBoostClassifier(client=client, n_estimators=10, deadline=1.0)
+    model = DaskProperBoostClassifier(
+        client=client, n_estimators=10, deadline=1.0, weak_learner="table"
+    )
     try:
         with watched(client), pytest.raises(RuntimeError, match=r"not paused for 1 seconds: "):
             model.fit(da.from_array(X, chunks=(100, -1)), y)
@@ -317,4 +323,6 @@ def test_workers_that_lack_the_package(monkeypatch, client):
     monkeypatch.setattr(worker_health, "make_import", make)
     X, y = rows()
     with pytest.raises(RuntimeError, match="workers must have properboost, as the client has; it"):
-        DaskProperBoostClassifier(client=client).fit(da.from_array(X, chunks=(100, -1)), y)
+        DaskProperBoostClassifier(client=client, weak_learner="table").fit(
+            da.from_array(X, chunks=(100, -1)), y
+        )

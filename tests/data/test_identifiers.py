@@ -42,7 +42,7 @@ def test_most_rows_must_have_texts_of_their_own(counts, expected):
 @pytest.mark.parametrize(
     "fit",
     [
-        lambda: pb.ProperBoostClassifier(n_estimators=2).fit(FRAME, Y),
+        lambda: pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(FRAME, Y),
         lambda: pb.UDTClassifier().fit(FRAME, Y),
         lambda: pb.ULSClassifier().fit(FRAME, Y),
         lambda: pb.ARBoostClassifier(n_estimators=2).fit(FRAME, Y),

@@ -99,7 +99,7 @@ def test_labels_in_series_of_any_library():
 
 def test_classes_of_many_kinds(binary):
     X, y = binary
-    expected = pb.ProperBoostClassifier(n_estimators=5).fit(X, y)
+    expected = pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(X, y)
     for labels in (
         np.array([False, True]),
         np.array(["no", "yes"]),
@@ -108,7 +108,7 @@ def test_classes_of_many_kinds(binary):
         np.array([1.0, 2.0]),
         np.array([3, 200], dtype=np.uint8),
     ):
-        model = pb.ProperBoostClassifier(n_estimators=5).fit(X, labels[y])
+        model = pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(X, labels[y])
         assert model.classes_.dtype == labels.dtype
         np.testing.assert_array_equal(model.predict(X), labels[expected.predict(X)])
         assert model.history_["class"].tolist() == [labels[1]] * 5
@@ -116,7 +116,7 @@ def test_classes_of_many_kinds(binary):
 
 def test_weights_of_one_are_no_weights(mixed):
     X, y, _ = mixed
-    model = pb.ProperBoostClassifier(n_estimators=5)
+    model = pb.ProperBoostClassifier(n_estimators=5, weak_learner="table")
     plain = clone(model).fit(X, y)
     assert same_model(plain, clone(model).fit(X, y, sample_weight=np.ones(len(y))))
     assert same_model(plain, clone(model).fit(X, y, sample_weight=1.0))
@@ -127,7 +127,7 @@ def test_class_weights_multiply_sample_weights(mixed):
     X, y, weight = mixed
     factor = np.where(y == "yes", 3.0, 0.5)
     # The number of bins depends on the rows, not on the factors of the classes.
-    model = pb.ProperBoostClassifier(n_estimators=10, rows_per_bin=None)
+    model = pb.ProperBoostClassifier(n_estimators=10, rows_per_bin=None, weak_learner="table")
     by_class = clone(model).set_params(class_weight={"yes": 3.0, "no": 0.5})
     assert same_model(
         by_class.fit(X, y, sample_weight=weight),
@@ -138,7 +138,7 @@ def test_class_weights_multiply_sample_weights(mixed):
 
 def test_balanced_classes_weigh_the_same(mixed):
     X, y, weight = mixed
-    model = pb.ProperBoostClassifier(n_estimators=1, class_weight="balanced")
+    model = pb.ProperBoostClassifier(n_estimators=1, class_weight="balanced", weak_learner="table")
     total = weight.sum()
     factor = {label: total / (2 * weight[y == label].sum()) for label in ("yes", "no")}
     balanced = clone(model).fit(X, y, sample_weight=weight)
@@ -154,7 +154,9 @@ def test_class_weights_are_found_by_label(mixed, names):
     X, y, _ = mixed
     names = sorted(names)
     codes = (y == "yes").astype(int)
-    model = pb.ProperBoostClassifier(n_estimators=3, class_weight={names[0]: 2.0, names[1]: 0.5})
+    model = pb.ProperBoostClassifier(
+        n_estimators=3, class_weight={names[0]: 2.0, names[1]: 0.5}, weak_learner="table"
+    )
     expected = clone(model).set_params(class_weight={0: 2.0, 1: 0.5}).fit(X, codes)
     model.fit(X, np.array(names)[codes])
     np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
@@ -162,7 +164,9 @@ def test_class_weights_are_found_by_label(mixed, names):
 
 def test_class_weights_of_other_labels_are_refused(mixed):
     X, y, _ = mixed
-    model = pb.ProperBoostClassifier(n_estimators=3, class_weight={"yes": 2.0})
+    model = pb.ProperBoostClassifier(
+        n_estimators=3, class_weight={"yes": 2.0}, weak_learner="table"
+    )
     usual = model.fit(X, y).decision_function(X)  # the other class has the factor 1
     model.set_params(class_weight={"yes": 2.0, "no": 1.0, "perhaps": 3.0})
     np.testing.assert_array_equal(model.fit(X, y).decision_function(X), usual)
@@ -174,6 +178,8 @@ def test_class_weights_of_other_labels_are_refused(mixed):
 def test_class_weights_by_labels_of_any_kind_are_saved(tmp_path):
     X, y = np.arange(60.0).reshape(-1, 1), (np.arange(60) > 20).astype(float)
     for kind in (np.longdouble, np.float32, np.uint8, np.bool_, int):
-        model = pb.ProperBoostClassifier(n_estimators=2, class_weight={kind(0): 2.0, kind(1): 1.0})
+        model = pb.ProperBoostClassifier(
+            n_estimators=2, class_weight={kind(0): 2.0, kind(1): 1.0}, weak_learner="table"
+        )
         model.fit(X, y).save_model(tmp_path / "model.json")
         assert pb.load_model(tmp_path / "model.json").class_weight == {0: 2.0, 1: 1.0}

@@ -21,7 +21,7 @@ Y = (VALUES[:, 0] > 0.0).astype(int)
 pytestmark = pytest.mark.filterwarnings("ignore:in round .* the features separate rows")
 
 MODELS = {
-    "tables": lambda: pb.ProperBoostClassifier(n_estimators=3),
+    "tables": lambda: pb.ProperBoostClassifier(n_estimators=3, weak_learner="table"),
     "a tree": pb.UDTClassifier,
     "votes": lambda: pb.ARBoostClassifier(n_estimators=3),
     "rados": lambda: pb.RadoBoostClassifier(n_rados=50, n_estimators=5),
@@ -139,7 +139,7 @@ def test_names_of_a_quantized_table_are_text():
 
 def test_validation_rows_and_later_fits_have_the_columns_of_the_fit():
     names = NAMES["integers"]
-    model = pb.ProperBoostClassifier(n_estimators=3, warm_start=True)
+    model = pb.ProperBoostClassifier(n_estimators=3, warm_start=True, weak_learner="table")
     with pytest.raises(ValueError, match="X_val: X must have the columns of the fit"):
         model.fit(frame(names), Y, X_val=frame(names, (1, 0, 2)), y_val=Y)
     model.fit(frame(names), Y, X_val=frame(names), y_val=Y)

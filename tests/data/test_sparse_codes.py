@@ -17,7 +17,9 @@ from properboost.data.sparse_codes import LEAST_ROWS_PER_ENTRY, SparseCodes, enc
 
 
 def open_sparse(X):
-    return open_table(pb.ProperBoostClassifier(), sparse.csr_array(X), reset=True)
+    return open_table(
+        pb.ProperBoostClassifier(weak_learner="table"), sparse.csr_array(X), reset=True
+    )
 
 
 def make_values(n, seed, dtype=np.float64):

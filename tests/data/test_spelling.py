@@ -137,7 +137,7 @@ X, Y = np.arange(40.0)[:, None], np.arange(40) % 2
 
 @pytest.fixture
 def document(tmp_path):
-    model = pb.ProperBoostClassifier(n_estimators=2).fit(X, Y)
+    model = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(X, Y)
     assert "spelling" not in save(model, tmp_path)
     model.spelling_ = Spelling(",", ".", ("€", "%"), brackets=True)
     return save(model, tmp_path)
@@ -187,7 +187,10 @@ def test_other_fields_are_refused(document, tmp_path, spelling, message):
 
 
 def test_merged_models_have_it_if_all_have(tmp_path):
-    parts = [pb.ProperBoostClassifier(n_estimators=2).fit(X[k : k + 20], Y[:20]) for k in (0, 20)]
+    parts = [
+        pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(X[k : k + 20], Y[:20])
+        for k in (0, 20)
+    ]
     for model in parts:
         model.spelling_ = GERMAN
     assert pb.merge_models(parts).spelling_ == GERMAN

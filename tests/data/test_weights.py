@@ -29,11 +29,13 @@ CONFIGURATIONS = [
             {"loss": "savage", "step": "unit"},
         )
     ),
-    pb.ProperBoostClassifier(n_estimators=20, response="sign"),
-    pb.ProperBoostClassifier(n_estimators=20, selection="cyclic", class_weight="balanced"),
-    pb.ProperBoostClassifier(n_estimators=20, interactions=2),
-    pb.ProperBoostClassifier(n_estimators=20, prior=1e-3),
-    pb.ProperBoostClassifier(n_estimators=20, rows_per_bin=None),
+    pb.ProperBoostClassifier(n_estimators=20, response="sign", weak_learner="table"),
+    pb.ProperBoostClassifier(
+        n_estimators=20, selection="cyclic", class_weight="balanced", weak_learner="table"
+    ),
+    pb.ProperBoostClassifier(n_estimators=20, interactions=2, weak_learner="table"),
+    pb.ProperBoostClassifier(n_estimators=20, prior=1e-3, weak_learner="table"),
+    pb.ProperBoostClassifier(n_estimators=20, rows_per_bin=None, weak_learner="table"),
     pb.ProperBoostClassifierCV(space={**SEARCH_SPACE, "gain": [1.0, 2.0]}, **SEARCH, effort=None),
     pb.ProperBoostClassifierCV(
         space={**SEARCH_SPACE, "gain": [1.0, 2.0], "weak_learner": "tree"}, **SEARCH, effort=None
@@ -157,7 +159,7 @@ def test_counts_are_the_rows_again_however_many(data):
     X = np.rint(X)
     rows, codes = np.unique(np.column_stack([X, y]), axis=0, return_inverse=True)
     count = np.bincount(codes) * 5
-    model = pb.ProperBoostClassifier(n_estimators=20, rows_per_bin=None)
+    model = pb.ProperBoostClassifier(n_estimators=20, rows_per_bin=None, weak_learner="table")
     again = np.repeat(rows, count, axis=0)
     expected = model.fit(again[:, :4], again[:, 4]).predict_proba(X)
     assert 3.0 < count.mean() <= 20.0
@@ -168,7 +170,7 @@ def test_counts_are_the_rows_again_however_many(data):
 def test_uniform_weights_of_some_rows_are_ones(data):
     X, y = data
     counted = np.arange(len(y)) % 3 > 0
-    model = pb.ProperBoostClassifier(n_estimators=5, normalize_weights=True)
+    model = pb.ProperBoostClassifier(n_estimators=5, normalize_weights=True, weak_learner="table")
     actual = model.fit(X, y, 7.0 * counted).predict_proba(X)
     np.testing.assert_array_equal(actual, model.fit(X[counted], y[counted]).predict_proba(X))
 
@@ -212,7 +214,7 @@ def test_weights_too_small_beside_others_do_not_count(data):
         pytest.warns(UserWarning, match="sample_weight has a mean"),
         pytest.raises(ValueError, match="two classes among the rows of positive weight"),
     ):
-        pb.ProperBoostClassifier().fit(X, y, weight)
+        pb.ProperBoostClassifier(weak_learner="table").fit(X, y, weight)
 
 
 def test_factors_may_make_rows_count_for_next_to_nothing():
@@ -226,21 +228,25 @@ def test_factors_may_make_rows_count_for_next_to_nothing():
 
 def test_factors_of_classes(data):
     X, y = data
-    plain = probability(pb.ProperBoostClassifier(n_estimators=5), X, y)
+    plain = probability(pb.ProperBoostClassifier(n_estimators=5, weak_learner="table"), X, y)
     for factor in (1e-3, 500.0):
-        both = pb.ProperBoostClassifier(n_estimators=5, class_weight={False: factor, True: factor})
+        both = pb.ProperBoostClassifier(
+            n_estimators=5, class_weight={False: factor, True: factor}, weak_learner="table"
+        )
         with pytest.warns(UserWarning, match=f"count {factor:g} times as often.*normalize_weights"):
             both.fit(X, y)
         both.set_params(normalize_weights=True)
         np.testing.assert_array_equal(probability(both, X, y), plain)
-    rare = pb.ProperBoostClassifier(n_estimators=5, class_weight={False: 1.0, True: 4.0})
+    rare = pb.ProperBoostClassifier(
+        n_estimators=5, class_weight={False: 1.0, True: 4.0}, weak_learner="table"
+    )
     probability(rare, X, y)  # no warning
     rare.set_params(class_weight={False: 1.0, True: 50.0})
     with pytest.warns(UserWarning, match="count 26.* times as often.*normalize_weights"):
         rare.fit(X, y)
     rare.set_params(normalize_weights=True, rows_per_bin=None)
     factor = np.where(y, 50.0, 1.0)
-    by_hand = pb.ProperBoostClassifier(n_estimators=5, rows_per_bin=None)
+    by_hand = pb.ProperBoostClassifier(n_estimators=5, rows_per_bin=None, weak_learner="table")
     np.testing.assert_allclose(
         probability(rare, X, y), probability(by_hand, X, y, factor / factor.mean()), rtol=1e-6
     )

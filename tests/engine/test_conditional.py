@@ -98,13 +98,13 @@ def test_a_level_is_a_fixed_point(share, gain):
 @pytest.mark.parametrize("share", [0.02, 0.5])
 def test_the_intercept_makes_the_mean_probability_the_share(loss, share):
     X, y = make_table(n=3000, share=share)
-    model = pb.ProperBoostClassifier(loss, response="conditional").fit(X, y)
+    model = pb.ProperBoostClassifier(loss, response="conditional", weak_learner="table").fit(X, y)
     assert model.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), abs=1e-6)
 
 
 def test_several_classes_are_learnt_one_against_the_rest(iris):
     X, y = iris
-    model = pb.ProperBoostClassifier(response="conditional").fit(X, y)
+    model = pb.ProperBoostClassifier(response="conditional", weak_learner="table").fit(X, y)
     assert model.multiclass_ == "one_vs_rest"
     assert log_loss(y, model.predict_proba(X)) < 0.2
     for multiclass in ("softmax", "canonical"):

@@ -242,7 +242,9 @@ def test_an_undirected_feature_is_as_free_as_before():
     for j in (1, 2, 3):
         a, b = free.shape_function(j).values, directed.shape_function(j).values
         assert np.corrcoef(a, b)[0, 1] > 0.99
-    grown = pb.ProperBoostClassifier(n_estimators=100, categorical_features=[3]).fit(X, y)
+    grown = pb.ProperBoostClassifier(
+        n_estimators=100, categorical_features=[3], weak_learner="table"
+    ).fit(X, y)
     rising = clone(grown).set_params(monotonic_cst={1: 1, 2: -1}).fit(X, y)
     # Directions that the labels follow cost nothing, and the sine may still rise and fall.
     assert rising.score(X, y) > grown.score(X, y) - 0.02
@@ -270,7 +272,9 @@ def test_pairs_of_two_directions_add_to_single_features():
     rng = np.random.default_rng(0)
     X = rng.uniform(-2, 2, (4000, 2))
     y = (X.min(axis=1) > 0) ^ (rng.random(4000) < 0.05)
-    mains = pb.ProperBoostClassifier(n_estimators=60, monotonic_cst=[1, 1]).fit(X, y)
+    mains = pb.ProperBoostClassifier(
+        n_estimators=60, monotonic_cst=[1, 1], weak_learner="table"
+    ).fit(X, y)
     interactions = pb.Interactions(1, learning_rate=0.5)
     pairs = clone(mains).set_params(interactions=interactions).fit(X, y)
     assert_follows(pairs, X[:50], [1, 1])
@@ -307,8 +311,10 @@ def test_age_and_schooling_raise_incomes():
     X, y = pb.datasets.load_adult(subset="train", return_X_y=True)
     X_test, y_test = pb.datasets.load_adult(subset="test", return_X_y=True)
     directions = {"age": 1, "education-num": 1}
-    free = pb.ProperBoostClassifier(n_estimators=300).fit(X, y)
-    directed = pb.ProperBoostClassifier(n_estimators=300, monotonic_cst=directions).fit(X, y)
+    free = pb.ProperBoostClassifier(n_estimators=300, weak_learner="table").fit(X, y)
+    directed = pb.ProperBoostClassifier(
+        n_estimators=300, monotonic_cst=directions, weak_learner="table"
+    ).fit(X, y)
     assert (np.diff(free.shape_function("age").values) < 0).any()
     for name in directions:
         assert (np.diff(directed.shape_function(name).values) >= 0).all()

@@ -34,7 +34,7 @@ def test_a_free_gain_only_scales_raw_predictions(response, step, l2):
     scaled = []
     for gain in (1.0, 4.0):
         model = pb.ProperBoostClassifier(
-            gain=gain, response=response, step=step, l2=l2, n_estimators=5
+            gain=gain, response=response, step=step, l2=l2, n_estimators=5, weak_learner="table"
         )
         scaled.append(model.fit(X, y).decision_function(X) / gain)
     same = np.allclose(*scaled, rtol=1e-4, atol=1e-6)

@@ -8,23 +8,32 @@ import properboost as pb
 from helpers.models import document_of
 
 FITS = {
-    "tables": {},
-    "cyclic tables": {"selection": "cyclic", "n_estimators": 5},
-    "newton tables": {"response": "newton"},
-    "exact tables": {"response": "exact", "n_estimators": 5},
+    "tables": {"weak_learner": "table"},
+    "cyclic tables": {"weak_learner": "table", "selection": "cyclic", "n_estimators": 5},
+    "newton tables": {"weak_learner": "table", "response": "newton"},
+    "exact tables": {"weak_learner": "table", "response": "exact", "n_estimators": 5},
     "smooth tables": {"weak_learner": pb.Table(smoothing=0.2)},
     "stumps": {"weak_learner": "stump", "response": "newton"},
-    "steps searched for": {"step": "line_search"},
-    "exponential": {"loss": "exponential", "selection": "cyclic", "n_estimators": 5},
-    "savage": {"loss": "savage"},
-    "alpha": {"loss": pb.losses.Alpha(alpha=0.3), "response": "newton"},
-    "pairs": {"interactions": 2},
+    "steps searched for": {"weak_learner": "table", "step": "line_search"},
+    "exponential": {
+        "weak_learner": "table",
+        "loss": "exponential",
+        "selection": "cyclic",
+        "n_estimators": 5,
+    },
+    "savage": {"weak_learner": "table", "loss": "savage"},
+    "alpha": {"weak_learner": "table", "loss": pb.losses.Alpha(alpha=0.3), "response": "newton"},
+    "pairs": {"weak_learner": "table", "interactions": 2},
     "trees": {"weak_learner": "tree", "response": "newton"},
     "symmetric trees": {"weak_learner": pb.Tree(grow_policy="symmetric", max_depth=4)},
     "lines": {"weak_learner": pb.Tree(linear_leaves=True), "response": "newton"},
     "lines of weights": {"weak_learner": pb.Tree(linear_leaves=True)},
-    "balanced": {"class_weight": "balanced", "calibration": pb.Calibration(intercept="share")},
-    "normalized": {"normalize_weights": True, "gain": None},
+    "balanced": {
+        "weak_learner": "table",
+        "class_weight": "balanced",
+        "calibration": pb.Calibration(intercept="share"),
+    },
+    "normalized": {"weak_learner": "table", "normalize_weights": True, "gain": None},
     "monotone trees": {"weak_learner": "tree", "monotonic_cst": [1, 0, 0, -1, 0, 0]},
 }
 OF_CLASSES = [
@@ -129,9 +138,9 @@ def test_tiny_weights_keep_their_digits(name, n_classes):
 @pytest.mark.parametrize(
     "model",
     [
-        pb.ProperBoostClassifier(step="leveraging"),
-        pb.ProperBoostClassifier(step="totally_corrective"),
-        pb.ProperBoostClassifier(selection="unbiased", screening=500),
+        pb.ProperBoostClassifier(step="leveraging", weak_learner="table"),
+        pb.ProperBoostClassifier(step="totally_corrective", weak_learner="table"),
+        pb.ProperBoostClassifier(selection="unbiased", screening=500, weak_learner="table"),
         pb.ProperBoostClassifier(weak_learner=pb.Tree(max_features=0.5, subsample=0.5)),
         pb.ProperBoostClassifier(weak_learner=pb.Rule(max_features=0.5, subsample=0.5)),
         pb.ARBoostClassifier(),

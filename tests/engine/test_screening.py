@@ -329,7 +329,9 @@ def test_the_table_is_of_all_rows():
     X, y = make_table(3000)
     model = pb.ProperBoostClassifier(**SETTINGS | {"n_estimators": 1}).fit(X, y)
     j = int(model.history_["feature"][0])
-    alone = pb.ProperBoostClassifier(n_estimators=1, rows_per_bin=20).fit(X.iloc[:, [j]], y)
+    alone = pb.ProperBoostClassifier(n_estimators=1, rows_per_bin=20, weak_learner="table").fit(
+        X.iloc[:, [j]], y
+    )
     np.testing.assert_array_equal(
         model.decision_function(X), alone.decision_function(X.iloc[:, [j]])
     )
@@ -392,7 +394,10 @@ def test_tall_tables_are_screened():
 
     def raw(X, y, screening):
         model = pb.ProperBoostClassifier(
-            n_estimators=4, screening=screening, calibration=pb.Calibration(slope=1.0)
+            n_estimators=4,
+            screening=screening,
+            calibration=pb.Calibration(slope=1.0),
+            weak_learner="table",
         )
         return model.fit(X, y).decision_function(X[:5000])
 
@@ -487,4 +492,4 @@ def test_a_rare_class_is_seen_whole():
 def test_values_that_are_none(value):
     X, y = make_table(100)
     with pytest.raises((TypeError, ValueError), match="screening must be"):
-        pb.ProperBoostClassifier(screening=value).fit(X, y)
+        pb.ProperBoostClassifier(screening=value, weak_learner="table").fit(X, y)

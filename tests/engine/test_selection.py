@@ -91,7 +91,11 @@ def test_where_the_least_likely_cannot_move_another_may():
     for response in ("real", "sign", "newton", "exact"):
         both = [
             pb.ProperBoostClassifier(
-                selection=selection, response=response, rows_per_bin=None, gain=1.0
+                selection=selection,
+                response=response,
+                rows_per_bin=None,
+                gain=1.0,
+                weak_learner="table",
             ).fit(X, y)
             for selection in ("greedy", "unbiased")
         ]
@@ -105,7 +109,9 @@ def test_sign_values_are_chosen_by_cost():
     X = rng.integers(0, 9, (500, 5)).astype(float)
     y = rng.random(500) < 0.2 + 0.05 * X[:, 1]
     models = [
-        pb.ProperBoostClassifier(selection=selection, response="sign", n_estimators=30).fit(X, y)
+        pb.ProperBoostClassifier(
+            selection=selection, response="sign", n_estimators=30, weak_learner="table"
+        ).fit(X, y)
         for selection in ("greedy", "unbiased")
     ]
     np.testing.assert_array_equal(*(model.history_["feature"] for model in models))

@@ -23,7 +23,7 @@ INNER = LogisticRegression(max_iter=200)
         INNER,
         make_pipeline(MinMaxScaler(), INNER),
         GridSearchCV(INNER, {"C": [0.5, 1.0]}, cv=2),
-        pb.ProperBoostClassifier(n_estimators=2),
+        pb.ProperBoostClassifier(n_estimators=2, weak_learner="table"),
         pb.LeastCostClassifier(INNER),
         pb.ConformalClassifier(INNER, cv=2),
     ],

@@ -122,7 +122,7 @@ def test_text_is_categorical_unless_types_do_not_decide():
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function"])
 def test_an_unfitted_model_is_refused_by_name(method):
     with pytest.raises(NotFittedError, match="not fitted"):
-        getattr(pb.ProperBoostClassifier(), method)(X)
+        getattr(pb.ProperBoostClassifier(weak_learner="table"), method)(X)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_an_unfitted_model_is_refused_by_name(method):
 )
 def test_methods_that_need_a_fit_are_refused_before(use):
     with pytest.raises(NotFittedError, match="not fitted"):
-        use(pb.ProperBoostClassifier())
+        use(pb.ProperBoostClassifier(weak_learner="table"))
 
 
 # -- predicting -----------------------------------------------------------------------------------

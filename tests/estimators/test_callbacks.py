@@ -18,12 +18,12 @@ HAS_CALLBACKS = parse_version(sklearn.__version__) >= parse_version("1.9")
 needs_callbacks = pytest.mark.skipif(not HAS_CALLBACKS, reason="scikit-learn has no callbacks")
 
 KINDS = {
-    "tables": {},
+    "tables": {"weak_learner": "table"},
     "trees": {"weak_learner": "tree"},
-    "pairs": {"interactions": pb.Interactions(1, n_estimators=2)},
+    "pairs": {"weak_learner": "table", "interactions": pb.Interactions(1, n_estimators=2)},
     "draws": {"weak_learner": pb.Tree(subsample=0.5, n_draws=2)},
-    "bags": {"outer_bags": 4},
-    "corrective": {"step": "totally_corrective"},
+    "bags": {"weak_learner": "table", "outer_bags": 4},
+    "corrective": {"weak_learner": "table", "step": "totally_corrective"},
 }
 
 
@@ -91,7 +91,9 @@ def test_callbacks_see_the_model_so_far(name, binary):
 def test_a_callback_ends_the_fit(n_classes, binary):
     X, y = binary if n_classes == 2 else load_iris(return_X_y=True)
     for multiclass in ("softmax", "one_vs_rest")[: n_classes - 1]:
-        model = pb.ProperBoostClassifier(n_estimators=9, multiclass=multiclass)
+        model = pb.ProperBoostClassifier(
+            n_estimators=9, multiclass=multiclass, weak_learner="table"
+        )
         model.set_callbacks(Spy(at=7)).fit(X, y)
         assert model.n_iter_ == 3
         short = clone(model).set_callbacks().set_params(n_estimators=3).fit(X, y)
@@ -102,7 +104,7 @@ def test_a_callback_ends_the_fit(n_classes, binary):
 @pytest.mark.parametrize("at", range(9))
 def test_an_exception_at_any_call_leaves_the_model_as_it_was(at, binary):
     X, y = binary
-    model = pb.ProperBoostClassifier(n_estimators=3).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(X, y)
     before = model.predict_proba(X)
     spy = Spy(at, raises=True)
     with pytest.raises(RuntimeError, match=f"at call {at}, "):
@@ -166,7 +168,11 @@ def test_callbacks_of_scikit_learn(binary):
 
     X, y = binary
     monitor = ScoringMonitor(scoring="neg_log_loss")
-    model = pb.ProperBoostClassifier(n_estimators=4).set_callbacks(monitor).fit(X, y)
+    model = (
+        pb.ProperBoostClassifier(n_estimators=4, weak_learner="table")
+        .set_callbacks(monitor)
+        .fit(X, y)
+    )
     scores = [entry["neg_log_loss"] for entry in monitor.get_logs().data]
     staged = [-log_loss(y, p) for p in model.staged_predict_proba(X)]
     np.testing.assert_allclose(sorted(scores), sorted([*staged, staged[-1]]), atol=1e-12)
@@ -178,10 +184,12 @@ def test_callbacks_of_scikit_learn(binary):
 def test_with_early_stopping_and_going_on(binary):
     X, y = binary
     spy = Spy()
-    model = pb.ProperBoostClassifier(n_estimators=4, early_stopping=True, gain=1.0)
+    model = pb.ProperBoostClassifier(
+        n_estimators=4, early_stopping=True, gain=1.0, weak_learner="table"
+    )
     model.set_callbacks(spy).fit(X, y)
     assert spy.calls.count("end estimator") == 4
-    model = pb.ProperBoostClassifier(n_estimators=2).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(X, y)
     model.set_params(n_estimators=4, warm_start=True).set_callbacks(later := Spy()).fit(X, y)
     assert later.calls.count("end estimator") == 2  # the fit makes two new estimators
     whole = clone(model).set_callbacks().set_params(warm_start=False).fit(X, y)
@@ -194,7 +202,9 @@ def test_callbacks_see_the_fits_of_a_search(binary):
     from sklearn.model_selection import GridSearchCV
 
     X, y = binary
-    search = GridSearchCV(pb.ProperBoostClassifier(n_estimators=2), {"gain": [1.0, 2.0]}, cv=2)
+    search = GridSearchCV(
+        pb.ProperBoostClassifier(n_estimators=2, weak_learner="table"), {"gain": [1.0, 2.0]}, cv=2
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         search.set_callbacks(Spy()).fit(X, y)

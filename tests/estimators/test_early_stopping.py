@@ -112,6 +112,7 @@ def test_any_scorer(scoring, binary):
     model = pb.ProperBoostClassifier(
         n_estimators=12,
         early_stopping=pb.EarlyStopping(scoring=custom if scoring == "custom" else scoring),
+        weak_learner="table",
     ).fit(X, y, X_val=X_val, y_val=y_val)
     scorer = custom if scoring == "custom" else get_scorer(scoring or "accuracy")
     assert model.validation_scores_[model.n_iter_ - 1] == pytest.approx(scorer(model, X_val, y_val))
@@ -119,7 +120,7 @@ def test_any_scorer(scoring, binary):
 
 def test_a_scorer_that_fails_leaves_the_model_as_it_was(binary):
     X, X_val, y, y_val, *_ = split(binary)
-    model = pb.ProperBoostClassifier(n_estimators=5).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(X, y)
     before = model.predict_proba(X_val)
 
     def fails(*_):
@@ -134,9 +135,9 @@ def test_a_scorer_that_fails_leaves_the_model_as_it_was(binary):
 
 def test_rows_are_held_out_where_none_are_given(binary):
     X, y = binary
-    model = pb.ProperBoostClassifier(early_stopping=True, n_estimators=200, random_state=3).fit(
-        X, y
-    )
+    model = pb.ProperBoostClassifier(
+        early_stopping=True, n_estimators=200, random_state=3, weak_learner="table"
+    ).fit(X, y)
     assert model.n_iter_ < len(model.validation_scores_) <= 200
     again = clone(model).fit(X.tolist(), y.tolist(), np.ones(len(y)))
     assert same_model(model, again)
@@ -155,7 +156,9 @@ def test_groups_are_held_out_whole(binary):
 
     table = np.column_stack([X, groups])
     pb.ProperBoostClassifier(
-        early_stopping=pb.EarlyStopping(scoring=note, validation_fraction=0.3), n_estimators=1
+        early_stopping=pb.EarlyStopping(scoring=note, validation_fraction=0.3),
+        n_estimators=1,
+        weak_learner="table",
     ).fit(table, y, groups=groups)
     held_out = np.unique(seen[0])
     assert len(seen[0]) == np.isin(groups, held_out).sum()
@@ -169,7 +172,7 @@ def test_without_early_stopping_scores_are_recorded_only(binary):
 
 def test_booleans_of_numpy_are_booleans(binary):
     X, y = binary
-    model = pb.ProperBoostClassifier(n_estimators=8, random_state=0)
+    model = pb.ProperBoostClassifier(n_estimators=8, random_state=0, weak_learner="table")
     plain = clone(model).set_params(early_stopping=True).fit(X, y)
     assert same_model(clone(model).set_params(early_stopping=np.bool_(True)).fit(X, y), plain)
     without, *_ = fit(binary, early_stopping=np.bool_(False))
@@ -216,7 +219,9 @@ def test_scores_are_kept_in_files(binary, tmp_path):
     ],
 )
 def test_what_is_refused(settings, message, binary):
-    model = pb.ProperBoostClassifier(early_stopping=True, n_estimators=2).set_params(**settings)
+    model = pb.ProperBoostClassifier(
+        early_stopping=True, n_estimators=2, weak_learner="table"
+    ).set_params(**settings)
     with pytest.raises((TypeError, ValueError), match=message):
         model.fit(*binary)
 
@@ -231,9 +236,9 @@ def test_threads_do_not_matter(binary):
 def test_validation_rows_are_routed(binary):
     X, X_val, y, y_val, *_ = split(binary)
     with sklearn.config_context(enable_metadata_routing=True):
-        model = pb.ProperBoostClassifier(n_estimators=20, gain=0.25).set_fit_request(
-            X_val=True, y_val=True
-        )
+        model = pb.ProperBoostClassifier(
+            n_estimators=20, gain=0.25, weak_learner="table"
+        ).set_fit_request(X_val=True, y_val=True)
         pipeline = make_pipeline(StandardScaler(), model, transform_input=["X_val"])
         pipeline.fit(X, y, X_val=X_val, y_val=y_val)
         assert pipeline[-1].n_iter_ <= len(pipeline[-1].validation_scores_)

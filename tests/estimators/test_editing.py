@@ -26,7 +26,8 @@ def make(n=300, seed=0, n_classes=2):
 
 
 def fit(X, y, **settings):
-    return pb.ProperBoostClassifier(**{"n_estimators": 15, "interactions": 2, **settings}).fit(X, y)
+    few = {"n_estimators": 15, "interactions": 2, "weak_learner": "table"}
+    return pb.ProperBoostClassifier(**few | settings).fit(X, y)
 
 
 def find_mean(model, X, *, is_joint):

@@ -13,14 +13,16 @@ from helpers.models import same_model
 def start(binary):
     """Return the raw predictions of a model of three columns."""
     X, y = binary
-    first = pb.ProperBoostClassifier(n_estimators=20).fit(X[:, :3], y)
+    first = pb.ProperBoostClassifier(n_estimators=20, weak_learner="table").fit(X[:, :3], y)
     return first.decision_function(X[:, :3])
 
 
 def test_the_model_learns_what_is_left(binary):
     X, y = binary
     raw = start(binary)
-    model = pb.ProperBoostClassifier(n_estimators=20).fit(X, y, init_score=raw)
+    model = pb.ProperBoostClassifier(n_estimators=20, weak_learner="table").fit(
+        X, y, init_score=raw
+    )
     p = model.predict_proba(X, init_score=raw)
     before = model.loss_.probability(raw)
     assert log_loss(y, p) < log_loss(y, before)
@@ -31,19 +33,19 @@ def test_the_model_learns_what_is_left(binary):
 
 def test_an_offset_of_zero_is_none(binary):
     X, y = binary
-    plain = pb.ProperBoostClassifier(n_estimators=10, calibration=pb.Calibration(slope=1.0)).fit(
-        X, y
-    )
-    zero = pb.ProperBoostClassifier(n_estimators=10, calibration=pb.Calibration(slope=1.0)).fit(
-        X, y, init_score=np.zeros(len(y))
-    )
+    plain = pb.ProperBoostClassifier(
+        n_estimators=10, calibration=pb.Calibration(slope=1.0), weak_learner="table"
+    ).fit(X, y)
+    zero = pb.ProperBoostClassifier(
+        n_estimators=10, calibration=pb.Calibration(slope=1.0), weak_learner="table"
+    ).fit(X, y, init_score=np.zeros(len(y)))
     assert same_model(plain, zero)
 
 
 def test_every_prediction_takes_it(binary):
     X, y = binary
     raw = start(binary)
-    model = pb.ProperBoostClassifier(n_estimators=5).fit(X, y, init_score=raw)
+    model = pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(X, y, init_score=raw)
     whole = model.decision_function(X, raw)
     staged = list(model.staged_decision_function(X, raw))[-1]
     np.testing.assert_allclose(staged, whole, rtol=1e-12)
@@ -58,7 +60,7 @@ def test_every_prediction_takes_it(binary):
 def test_it_may_not_be_forgotten(binary, tmp_path):
     X, y = binary
     raw = start(binary)
-    model = pb.ProperBoostClassifier(n_estimators=5).fit(X, y, init_score=raw)
+    model = pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(X, y, init_score=raw)
     model.save_model(tmp_path / "model.json")
     for restored in (model, pb.load_model(tmp_path / "model.json")):
         with pytest.raises(ValueError, match="init_score must be given: the model was fitted with"):
@@ -72,7 +74,9 @@ def test_several_classes():
     X, y = load_iris(return_X_y=True)
     raw = LogisticRegression().fit(X[:, :2], y).decision_function(X[:, :2])
     for multiclass in ("softmax", "one_vs_rest"):
-        model = pb.ProperBoostClassifier(multiclass=multiclass, n_estimators=10)
+        model = pb.ProperBoostClassifier(
+            multiclass=multiclass, n_estimators=10, weak_learner="table"
+        )
         model.fit(X, y, init_score=raw)
         difference = model.decision_function(X, raw) - model.decision_function(X, 0)
         np.testing.assert_allclose(difference, raw, atol=1e-12)
@@ -96,7 +100,7 @@ def test_mean_probabilities_are_shares_all_the_same(binary):
 def test_validation_rows_have_theirs(binary):
     X, y = binary
     raw = start(binary)
-    model = pb.ProperBoostClassifier(n_estimators=30).fit(
+    model = pb.ProperBoostClassifier(n_estimators=30, weak_learner="table").fit(
         X[:400],
         y[:400],
         init_score=raw[:400],

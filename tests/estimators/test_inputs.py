@@ -13,19 +13,18 @@ from properboost import diagnostics, metrics, rado
 pd = pytest.importorskip("pandas")
 
 FEW = {"n_estimators": 3}
+TABLES = partial(pb.ProperBoostClassifier, weak_learner="table", **FEW)
 SEARCH = {"max_estimators": 3, "effort": None}
 GROUPED = SEARCH | {"cv": StratifiedGroupKFold(2)}
 ESTIMATORS = {
-    "tables": partial(pb.ProperBoostClassifier, **FEW),
-    "pairs": partial(pb.ProperBoostClassifier, interactions=1, **FEW),
-    "bags": partial(pb.ProperBoostClassifier, outer_bags=4, **FEW),
+    "tables": TABLES,
+    "pairs": partial(TABLES, interactions=1),
+    "bags": partial(TABLES, outer_bags=4),
     "stumps": partial(pb.ProperBoostClassifier, weak_learner="stump", **FEW),
     "trees": partial(pb.ProperBoostClassifier, weak_learner=pb.Tree(subsample=0.5), **FEW),
     "lines": partial(pb.ProperBoostClassifier, weak_learner=pb.Tree(linear_leaves=True), **FEW),
-    "balanced": partial(
-        pb.ProperBoostClassifier, class_weight="balanced", normalize_weights=True, **FEW
-    ),
-    "early": partial(pb.ProperBoostClassifier, early_stopping=True, **FEW),
+    "balanced": partial(TABLES, class_weight="balanced", normalize_weights=True),
+    "early": partial(TABLES, early_stopping=True),
     "SAMME": partial(pb.SAMME, **FEW),
     "UDT": partial(pb.UDTClassifier, max_leaf_nodes=5),
     "AR-Boost": partial(pb.ARBoostClassifier, **FEW),

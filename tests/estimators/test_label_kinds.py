@@ -22,7 +22,7 @@ each_kind = pytest.mark.parametrize("name", KINDS)
 each_case = pytest.mark.parametrize(("name", "n_classes"), CASES)
 
 MODELS = {
-    "tables": lambda: pb.ProperBoostClassifier(n_estimators=3, n_jobs=1),
+    "tables": lambda: pb.ProperBoostClassifier(n_estimators=3, n_jobs=1, weak_learner="table"),
     "a tree": pb.UDTClassifier,
     "votes": lambda: pb.ARBoostClassifier(n_estimators=3),
     "rados": lambda: pb.RadoBoostClassifier(n_rados=30, n_estimators=5),

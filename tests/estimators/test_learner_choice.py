@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_iris
 
 import properboost as pb
 from properboost.estimators import learner_choice
@@ -179,11 +179,29 @@ def test_files_keep_the_choice(tmp_path):
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
 
 
+def test_it_is_the_default():
+    X, y = draw_products(600)
+    assert pb.ProperBoostClassifier(n_estimators=40).fit(X, y).weak_learner_ == TREE
+
+
+def test_ordered_classes_have_tables():
+    X, y = draw_products(300)
+    ordered = pb.OrderedClassifier(pb.ProperBoostClassifier(n_estimators=5))
+    assert ordered.fit(X, y).estimator_.weak_learner_ == TABLE
+
+
+def test_tables_of_categories_alone_are_compared_without_means():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.choice(list("abc"), size=(600, 3)), columns=list("xyz"))
+    rows["label"] = (rows["x"] == rows["y"]) ^ (rows["z"] == "a")
+    table = pb.QuantizedTable.from_batches([rows], label="label", bin_means=False)
+    assert fit(table).weak_learner_ == fit(rows.drop(columns="label"), rows["label"]).weak_learner_
+    assert fit(table).weak_learner_ == TREE
+
+
 def test_it_is_refused_by_name_where_others_choose():
-    X, y = load_breast_cancer(return_X_y=True)
+    X, y = draw_products(60)
     with pytest.raises(ValueError, match=r"must be one of 'table', .* got 'auto'"):
         pb.ProperBoostClassifierCV({"weak_learner": "auto"}).fit(X, y)
-    with pytest.raises(ValueError, match=r"must be 'table' or .* for ordered"):
-        pb.OrderedClassifier(pb.ProperBoostClassifier(weak_learner="auto")).fit(X, y)
     with pytest.raises(ValueError, match="'auto', which has no max_depth"):
         pb.ProperBoostClassifier(weak_learner="auto").set_params(weak_learner__max_depth=2)

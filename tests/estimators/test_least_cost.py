@@ -20,7 +20,9 @@ import properboost as pb
 QUICK = {"n_estimators": 5, "max_bins": 16, "n_jobs": 1}
 
 
-@parametrize_with_checks([pb.LeastCostClassifier(pb.ProperBoostClassifier(n_estimators=5))])
+@parametrize_with_checks(
+    [pb.LeastCostClassifier(pb.ProperBoostClassifier(n_estimators=5, weak_learner="table"))]
+)
 @pytest.mark.filterwarnings("ignore:sample_weight has a mean of 3")
 def test_it_is_a_scikit_learn_classifier(estimator, check):
     check(estimator)
@@ -223,4 +225,4 @@ def test_wrong_costs_of_rows_are_named(two):
             pb.LeastCostClassifier(estimator).fit(X, np.arange(n) % 2)
         assert not hasattr(pb.LeastCostClassifier(estimator), "classes_")
     with pytest.raises(NotFittedError, match="'fit'"):
-        pb.LeastCostClassifier(pb.ProperBoostClassifier()).predict(X)
+        pb.LeastCostClassifier(pb.ProperBoostClassifier(weak_learner="table")).predict(X)

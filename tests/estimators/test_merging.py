@@ -29,7 +29,9 @@ def make(n=200, seed=0, n_classes=2, towns=5):
 
 
 def fit(X, y, **settings):
-    return pb.ProperBoostClassifier(**{"n_estimators": 12, **settings}).fit(X, y)
+    return pb.ProperBoostClassifier(
+        **{"n_estimators": 12, "weak_learner": "table", **settings}
+    ).fit(X, y)
 
 
 def find_mean(models, X, shares):
@@ -238,5 +240,7 @@ def test_what_does_not_go_together_is_refused_by_name():
     three = [fit(*make(n_classes=3), multiclass=form) for form in ("softmax", "canonical")]
     with pytest.raises(ValueError, match="same multiclass"):
         pb.merge_models(three)
-    scored = pb.ProperBoostClassifier(n_estimators=3).fit(X, y, init_score=np.zeros(len(y)))
+    scored = pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(
+        X, y, init_score=np.zeros(len(y))
+    )
     refused("must not begin with an init_score", scored)

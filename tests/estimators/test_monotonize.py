@@ -21,6 +21,7 @@ def waves(n=400, seed=0):
 
 
 def fit(X, y, weight=None, kind=pb.ProperBoostClassifier, **settings):
+    settings = {"weak_learner": "table"} | settings
     options = {"n_estimators": 12, "categorical_features": [2], "rows_per_bin": 10, "gain": 1.0}
     return kind(**{**options, **settings}).fit(X, y, weight)
 
@@ -156,6 +157,6 @@ def test_what_is_refused(options, arguments, message):
 
 
 def test_several_classes_are_refused(iris):
-    model = pb.ProperBoostClassifier(n_estimators=3).fit(*iris)
+    model = pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(*iris)
     with pytest.raises(ValueError, match="monotonize is for two classes, not 3"):
         model.monotonize(0)

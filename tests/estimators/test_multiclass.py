@@ -95,7 +95,7 @@ def test_auto_takes_the_joint_form_of_the_loss(few, loss, step, expected):
 def test_glog_has_two_joint_forms(few):
     X, y = few
     softmax, canonical = (
-        pb.ProperBoostClassifier(multiclass=form, n_estimators=5).fit(X, y)
+        pb.ProperBoostClassifier(multiclass=form, n_estimators=5, weak_learner="table").fit(X, y)
         for form in ("softmax", "canonical")
     )
     assert canonical.multiclass_ == "canonical"
@@ -120,7 +120,7 @@ ALONE, CANONICAL = "'auto' or 'one_vs_rest'", "'auto' or 'canonical' or 'one_vs_
 @pytest.mark.parametrize("classes", [2, 3])
 def test_what_cannot_be_is_refused(iris, loss, step, multiclass, beside, allowed, classes):
     X, y = iris
-    model = pb.ProperBoostClassifier(loss, step=step, multiclass=multiclass)
+    model = pb.ProperBoostClassifier(loss, step=step, multiclass=multiclass, weak_learner="table")
     message = (
         rf"multiclass must not be '{multiclass}' with .*{beside}: use {allowed}; got '{multiclass}'"
     )
@@ -130,7 +130,7 @@ def test_what_cannot_be_is_refused(iris, loss, step, multiclass, beside, allowed
 
 def test_unknown_couplings_are_refused(iris):
     with pytest.raises(ValueError, match=r"multiclass must be one of 'auto', .*; got 'ovr'"):
-        pb.ProperBoostClassifier(multiclass="ovr").fit(*iris)
+        pb.ProperBoostClassifier(multiclass="ovr", weak_learner="table").fit(*iris)
 
 
 def test_a_joint_model_has_no_constraints(iris):
@@ -140,7 +140,7 @@ def test_a_joint_model_has_no_constraints(iris):
 
 def test_two_classes_ignore_the_parameter(binary, tmp_path):
     X, y = binary
-    plain = pb.ProperBoostClassifier(n_estimators=8).fit(X, y)
+    plain = pb.ProperBoostClassifier(n_estimators=8, weak_learner="table").fit(X, y)
     assert plain.multiclass_ is None
     for coupling in ("softmax", "canonical", "one_vs_rest"):
         model = clone(plain).set_params(multiclass=coupling).fit(X, y)
@@ -173,7 +173,9 @@ def test_presets_stay_one_vs_rest(iris):
 @pytest.mark.parametrize("loss", JOINT)
 def test_probabilities_are_those_of_the_joint_loss(rows, loss, gain):
     X, y = rows
-    model = pb.ProperBoostClassifier(loss, gain=gain, n_estimators=20).fit(X, y)
+    model = pb.ProperBoostClassifier(loss, gain=gain, n_estimators=20, weak_learner="table").fit(
+        X, y
+    )
     raw, p = model.decision_function(X), model.predict_proba(X)
     np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=0, atol=1e-12)
     np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), p, rtol=1e-15)
@@ -185,7 +187,7 @@ def test_probabilities_are_those_of_the_joint_loss(rows, loss, gain):
 
 def test_softmax_is_the_plain_formula(rows):
     X, y = rows
-    model = pb.ProperBoostClassifier(gain=2.0, n_estimators=20).fit(X, y)
+    model = pb.ProperBoostClassifier(gain=2.0, n_estimators=20, weak_learner="table").fit(X, y)
     expected = log_softmax(model.decision_function(X) / 4.0, axis=1)
     np.testing.assert_allclose(model.predict_log_proba(X), expected, rtol=1e-12, atol=1e-14)
 
@@ -218,14 +220,14 @@ def test_raw_predictions_of_any_size_have_probabilities(loss, gain):
 def test_logarithms_of_two_classes(binary):
     X, y = binary
     for loss in ("glog", "gboost", "exponential"):
-        model = pb.ProperBoostClassifier(loss, n_estimators=9).fit(X, y)
+        model = pb.ProperBoostClassifier(loss, n_estimators=9, weak_learner="table").fit(X, y)
         logs = model.predict_log_proba(X)
         np.testing.assert_allclose(logs, np.log(model.predict_proba(X)), rtol=1e-9, atol=1e-13)
 
 
 def test_margins(rows):
     X, y = rows
-    model = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=10, weak_learner="table").fit(X, y)
     right = model.predict(X) == y
     np.testing.assert_array_equal(model.margins(X, y) > 0, right)
     normalized = model.margins(X, y, normalized=True)
@@ -279,7 +281,9 @@ def test_the_joint_risk_never_rises(rows, loss, response, step, settings):
 @pytest.mark.parametrize("loss", JOINT)
 def test_every_response_learns(rows, loss, response):
     X, y = rows
-    model = pb.ProperBoostClassifier(loss, response=response, n_estimators=20).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        loss, response=response, n_estimators=20, weak_learner="table"
+    ).fit(X, y)
     risk = model.history_["risk"]
     assert np.diff(risk[:20]).max() <= 1e-6 * risk[0]
     assert log_likelihoods(model, X, y).mean() > -1.2
@@ -289,7 +293,9 @@ def test_joint_probabilities_are_better():
     X, y = make_rows(3000, 6, seed=3)
     likelihoods = {}
     for coupling in ("softmax", "one_vs_rest"):
-        model = pb.ProperBoostClassifier(multiclass=coupling, n_estimators=60, gain=2.0)
+        model = pb.ProperBoostClassifier(
+            multiclass=coupling, n_estimators=60, gain=2.0, weak_learner="table"
+        )
         likelihoods[coupling] = log_likelihoods(
             model.fit(X[:1500], y[:1500]), X[1500:], y[1500:]
         ).mean()
@@ -329,14 +335,16 @@ def test_class_weights_are_sample_weights(rows):
     by_class = pb.ProperBoostClassifier(class_weight=factor, **settings).fit(X, y)
     weight = np.array([factor[label] for label in y])
     assert same_model(by_class, pb.ProperBoostClassifier(**settings).fit(X, y, weight))
-    plain = pb.ProperBoostClassifier(n_estimators=5, class_weight="balanced").fit(X, y)
+    plain = pb.ProperBoostClassifier(
+        n_estimators=5, class_weight="balanced", weak_learner="table"
+    ).fit(X, y)
     assert plain.predict_proba(X).mean(axis=0) == pytest.approx(np.full(4, 0.25), abs=0.02)
 
 
 def test_only_ratios_of_normalised_weights_count(rows):
     X, y = rows
     weight = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
-    model = pb.ProperBoostClassifier(n_estimators=5, normalize_weights=True)
+    model = pb.ProperBoostClassifier(n_estimators=5, normalize_weights=True, weak_learner="table")
     assert same_model(clone(model).fit(X, y, weight), clone(model).fit(X, y, 1024.0 * weight))
 
 
@@ -344,7 +352,9 @@ def test_only_ratios_of_normalised_weights_count(rows):
 def test_a_class_with_one_row(loss):
     X, y = make_rows(60, 3, seed=4)
     y = np.where(np.arange(60) == 7, "rare", y)
-    model = pb.ProperBoostClassifier(loss, n_estimators=20, rows_per_bin=5).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        loss, n_estimators=20, rows_per_bin=5, weak_learner="table"
+    ).fit(X, y)
     assert np.isfinite(model.predict_log_proba(X)).all()
     assert model.predict_proba(X)[7, list(model.classes_).index("rare")] > 0.05
 
@@ -365,7 +375,9 @@ def test_three_hundred_classes(loss):
     rng = np.random.default_rng(0)
     y = np.arange(3000) % 300
     X = np.stack([y // 20 + rng.normal(size=3000) / 3, y % 20 + rng.normal(size=3000) / 3], axis=1)
-    model = pb.ProperBoostClassifier(loss, n_estimators=8, rows_per_bin=20).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        loss, n_estimators=8, rows_per_bin=20, weak_learner="table"
+    ).fit(X, y)
     assert model.decision_function(X).shape == (3000, 300)
     assert model.score(X, y) > 0.5
     assert log_likelihoods(model, X, y).mean() > -3.0
@@ -375,7 +387,7 @@ def test_three_hundred_classes(loss):
 
 def test_an_interrupt_stops_the_fit_and_leaves_no_trace():
     X, y = make_rows(30_000, 5, seed=8)
-    model = pb.ProperBoostClassifier(n_estimators=3, n_jobs=2).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=3, n_jobs=2, weak_learner="table").fit(X, y)
     before = model.predict_proba(X)
     model.set_params(n_estimators=100_000)
     with pytest.raises(KeyboardInterrupt), interrupted_after(0.5):
@@ -385,7 +397,7 @@ def test_an_interrupt_stops_the_fit_and_leaves_no_trace():
 
 def test_progress_counts_the_rounds_of_all_classes(rows, capsys):
     X, y = rows
-    pb.ProperBoostClassifier(n_estimators=25, verbose=1).fit(X, y)
+    pb.ProperBoostClassifier(n_estimators=25, verbose=1, weak_learner="table").fit(X, y)
     assert "100/100" in capsys.readouterr().err
 
 
@@ -444,7 +456,7 @@ def centred(raw):
 def test_shape_functions_are_centred_and_add_up(rows, multiclass, interactions):
     X, y = rows
     model = pb.ProperBoostClassifier(
-        multiclass=multiclass, n_estimators=15, interactions=interactions
+        multiclass=multiclass, n_estimators=15, interactions=interactions, weak_learner="table"
     ).fit(X, y)
     raw = model.decision_function(X)
     assert abs(raw.mean(axis=1)).max() > 1e-3
@@ -471,7 +483,9 @@ def test_shape_functions_are_centred_and_add_up(rows, multiclass, interactions):
 
 def test_importances_do_not_see_what_all_classes_share(rows):
     X, y = rows
-    model = pb.ProperBoostClassifier(n_estimators=10, interactions=1).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=10, interactions=1, weak_learner="table").fit(
+        X, y
+    )
     of_terms = [*model.feature_importances_, *model.pair_importances_]
     model.ensemble_.sums[:] += np.random.default_rng(0).normal(size=model.ensemble_.sums.shape[1])
     assert sum(of_terms[:5]) == pytest.approx(1.0)
@@ -494,7 +508,7 @@ def test_importances_do_not_see_what_all_classes_share(rows):
 
 def test_shape_functions_of_many_classes_take_little_memory(monkeypatch, rows):
     X, y = rows
-    model = pb.ProperBoostClassifier(n_estimators=6, interactions=1).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=6, interactions=1, weak_learner="table").fit(X, y)
     expected = [model.shape_function("a", k).values for k in model.classes_]
     importances = model.feature_importances_
     again = pickle.loads(pickle.dumps(model))
@@ -564,7 +578,9 @@ def test_a_joint_model_comes_back(rows, tmp_path, loss, learner):
 @pytest.fixture
 def document(few, tmp_path):
     X, y = few
-    return document_of(pb.ProperBoostClassifier("gboost", n_estimators=3).fit(X, y), tmp_path)
+    return document_of(
+        pb.ProperBoostClassifier("gboost", n_estimators=3, weak_learner="table").fit(X, y), tmp_path
+    )
 
 
 def test_files_of_format_5_are_one_vs_rest(few, document, tmp_path):
@@ -594,7 +610,9 @@ def test_files_hold_couplings_that_the_loss_has(document, tmp_path, value):
 
 
 def test_files_of_two_classes_hold_none(binary, tmp_path):
-    document = document_of(pb.ProperBoostClassifier(n_estimators=2).fit(*binary), tmp_path)
+    document = document_of(
+        pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(*binary), tmp_path
+    )
     with pytest.raises(ValueError, match="multiclass must be null with two classes"):
         load_document({**document, "multiclass": "softmax"}, tmp_path)
 

@@ -39,7 +39,7 @@ def simulate(n, seed, thresholds=THRESHOLDS):
 
 
 @parametrize_with_checks(
-    [pb.OrderedClassifier(pb.ProperBoostClassifier(n_estimators=5))],
+    [pb.OrderedClassifier(pb.ProperBoostClassifier(n_estimators=5, weak_learner="table"))],
     expected_failed_checks=lambda _: {"check_classifiers_classes": TEXT},
 )
 @pytest.mark.filterwarnings("ignore:sample_weight has a mean of 3")
@@ -50,7 +50,9 @@ def test_it_is_a_scikit_learn_classifier(estimator, check):
 @pytest.mark.parametrize("loss", ["glog", "exponential"])
 def test_it_finds_the_model_of_simulated_rows(loss):
     X, F, y = simulate(20_000, 0)
-    model = pb.OrderedClassifier(pb.ProperBoostClassifier(loss, n_jobs=1)).fit(X, y)
+    model = pb.OrderedClassifier(
+        pb.ProperBoostClassifier(loss, n_jobs=1, weak_learner="table")
+    ).fit(X, y)
     p = model.estimator_.loss_.probability(model.thresholds_)
     log_odds = np.log(p / (1.0 - p))  # on the scale of the logistic noise
     np.testing.assert_allclose(log_odds, THRESHOLDS, atol=0.15)
@@ -103,7 +105,9 @@ def test_the_risk_falls_with_every_learner_on_one_scale(parameters):
 @pytest.mark.parametrize("loss", ["glog", "gboost"])
 def test_thresholds_minimise_the_risk_of_canonical_losses(loss):
     X, _, y = simulate(800, 2)
-    model = pb.OrderedClassifier(pb.ProperBoostClassifier(loss, n_jobs=1)).fit(X, y)
+    model = pb.OrderedClassifier(
+        pb.ProperBoostClassifier(loss, n_jobs=1, weak_learner="table")
+    ).fit(X, y)
     best, risk = model.thresholds_.copy(), find_risk(model, X, y)
     above = (y[:, None] > np.arange(4)).mean(axis=0)
     F = model.estimator_.decision_function(X)
@@ -119,7 +123,7 @@ def test_text_has_the_order_of_classes():
     X, _, y = simulate(600, 3, THRESHOLDS[1:3])
     names = ["low", "middle", "high"]
     text = np.array(names)[y]
-    base = pb.ProperBoostClassifier(n_estimators=8, n_jobs=1)
+    base = pb.ProperBoostClassifier(n_estimators=8, n_jobs=1, weak_learner="table")
     numbers = pb.OrderedClassifier(base).fit(X, y)
     model = pb.OrderedClassifier(base, names).fit(X, text)
     assert model.classes_.tolist() == sorted(names)
@@ -138,7 +142,7 @@ def test_text_has_the_order_of_classes():
 
 def test_the_opposite_order_gives_the_opposite_scale():
     X, _, y = simulate(900, 4)
-    base = pb.ProperBoostClassifier(n_estimators=20, n_jobs=1)
+    base = pb.ProperBoostClassifier(n_estimators=20, n_jobs=1, weak_learner="table")
     forth = pb.OrderedClassifier(base).fit(X, y)
     back = pb.OrderedClassifier(base).fit(X, 4 - y)
     np.testing.assert_allclose(back.thresholds_, -forth.thresholds_[::-1], atol=1e-4)
@@ -148,7 +152,7 @@ def test_the_opposite_order_gives_the_opposite_scale():
 def test_sample_weights_are_frequencies():
     X, _, y = simulate(500, 5)
     weight = np.random.default_rng(0).integers(0, 3, 500)
-    base = pb.ProperBoostClassifier(n_estimators=15, n_jobs=1)
+    base = pb.ProperBoostClassifier(n_estimators=15, n_jobs=1, weak_learner="table")
     weighted = pb.OrderedClassifier(base).fit(X, y, weight)
     repeated = pb.OrderedClassifier(base).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-6)
@@ -195,7 +199,7 @@ def test_what_is_not_served_is_refused_by_name(parameters, words):
 def test_callbacks_are_refused():
     callback = pytest.importorskip("sklearn.callback", reason="they came with scikit-learn 1.9")
     X, _, y = simulate(100, 8)
-    base = pb.ProperBoostClassifier().set_callbacks(callback.ProgressBar())
+    base = pb.ProperBoostClassifier(weak_learner="table").set_callbacks(callback.ProgressBar())
     with pytest.raises(ValueError, match="estimator must have no callbacks"):
         pb.OrderedClassifier(base).fit(X, y)
 
@@ -216,7 +220,9 @@ def test_f_is_explained_as_two_classes_are():
     X, _, y = simulate(700, 9)
     table = pd.DataFrame(X, columns=list("abcd"))
     table["e"] = pd.Categorical(np.where(X[:, 2] > 0.0, "yes", "no"))
-    model = pb.OrderedClassifier(pb.ProperBoostClassifier(n_jobs=1, interactions=1)).fit(table, y)
+    model = pb.OrderedClassifier(
+        pb.ProperBoostClassifier(n_jobs=1, interactions=1, weak_learner="table")
+    ).fit(table, y)
     inner = model.estimator_
     parts = inner.contributions(table)
     F = inner.decision_function(table)
@@ -245,7 +251,7 @@ def test_it_is_copied_pickled_and_saved(tmp_path):
 def test_it_predicts_ordered_classes_better_than_a_softmax():
     X, _, y = simulate(400, 11)
     X_test, _, y_test = simulate(4000, 12)
-    base = pb.ProperBoostClassifier(n_jobs=1)
+    base = pb.ProperBoostClassifier(n_jobs=1, weak_learner="table")
     ordered = pb.OrderedClassifier(base).fit(X, y).predict_proba(X_test)
     softmax = base.fit(X, y).predict_proba(X_test)
     scores = [pb.metrics.ranked_probability_score(y_test, p) for p in (ordered, softmax)]

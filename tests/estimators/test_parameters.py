@@ -82,7 +82,7 @@ def test_names_are_the_engines(names, known):
 
 
 def test_options_are_not_changed():
-    options = read(BoostingOptions, pb.ProperBoostClassifier())
+    options = read(BoostingOptions, pb.ProperBoostClassifier(weak_learner="table"))
     with pytest.raises(AttributeError, match="use replace"):
         options.l2 = 1.0
     assert options.replace(l2=1.0).l2 == 1.0
@@ -233,7 +233,7 @@ def test_a_grid_may_run_over_learners_responses_and_steps():
         for response in of_responses
         for step in of_steps
     ]
-    model = pb.ProperBoostClassifier(n_estimators=3)
+    model = pb.ProperBoostClassifier(n_estimators=3, weak_learner="table")
     X, y = table()
     search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(X, y)
     raw = []
@@ -313,6 +313,6 @@ def test_the_gain_of_a_fit_is_the_losses():
         (losses.GBoost(2.0), 2.0, 2.0),
         ("gboost", 3.0, 3.0),
     ):
-        model = pb.ProperBoostClassifier(loss, gain=gain).fit(X, y)
+        model = pb.ProperBoostClassifier(loss, gain=gain, weak_learner="table").fit(X, y)
         assert model.loss_.gain == expected
         assert model.gain is gain

@@ -25,19 +25,23 @@ from properboost.data import binning
 pd = pytest.importorskip("pandas")
 
 CONFIGURATIONS = [
-    pb.ProperBoostClassifier(n_estimators=10),
-    pb.ProperBoostClassifier(pb.losses.GBoost(2.0), n_estimators=5, response="exact", max_bins=16),
-    pb.ProperBoostClassifier("ggauss", n_estimators=10, class_weight="balanced", n_jobs=1),
+    pb.ProperBoostClassifier(n_estimators=10, weak_learner="table"),
+    pb.ProperBoostClassifier(
+        pb.losses.GBoost(2.0), n_estimators=5, response="exact", max_bins=16, weak_learner="table"
+    ),
+    pb.ProperBoostClassifier(
+        "ggauss", n_estimators=10, class_weight="balanced", n_jobs=1, weak_learner="table"
+    ),
     pb.AdaBoost(n_estimators=10),
     pb.RealBoost(n_estimators=10),
     pb.LogitBoost(n_estimators=10, l2=1.0),
     pb.SavageBoost(n_estimators=10),
-    pb.ProperBoostClassifier(n_estimators=5, selection="cyclic"),
+    pb.ProperBoostClassifier(n_estimators=5, selection="cyclic", weak_learner="table"),
     pb.ProperBoostClassifier(n_estimators=5, weak_learner="tree"),
 ]
 
 
-@parametrize_with_checks([pb.ProperBoostClassifier(), *CONFIGURATIONS])
+@parametrize_with_checks([pb.ProperBoostClassifier(weak_learner="table"), *CONFIGURATIONS])
 @pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 @pytest.mark.filterwarnings("ignore:class_weight makes rows count")
 def test_scikit_learn_checks(estimator, check):
@@ -81,7 +85,9 @@ def test_unseen_rows_are_predicted_well(binary):
     every_bin = {"weak_learner": pb.Table(max_cells=None), "max_bins": 16, "rows_per_bin": None}
     model = pb.ProperBoostClassifier(gain=4.0, n_estimators=50, **every_bin)
     assert model.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
-    model = pb.ProperBoostClassifier(gain=4.0, n_estimators=50).fit(X[::2], y[::2])
+    model = pb.ProperBoostClassifier(gain=4.0, n_estimators=50, weak_learner="table").fit(
+        X[::2], y[::2]
+    )
     assert model.score(X[1::2], y[1::2]) > 0.88
     assert log_loss(y[1::2], model.predict_proba(X[1::2])) < 0.25
 
@@ -93,6 +99,7 @@ def test_gain_is_the_inverse_of_the_learning_rate(binary, gain, response, step):
     """Algorithm 1 at gain s is gain 1 at learning rate 1/s, in other units."""
     X, y = binary
     settings = {"loss": "gboost", "response": response, "step": step, "n_estimators": 15}
+    settings["weak_learner"] = "table"
     a = pb.ProperBoostClassifier(gain=gain, **settings).fit(X, y)
     b = pb.ProperBoostClassifier(learning_rate=1 / gain, gain=1.0, **settings).fit(X, y)
     np.testing.assert_array_equal(a.history_["feature"], b.history_["feature"])
@@ -108,8 +115,12 @@ def test_gain_is_the_inverse_of_the_learning_rate(binary, gain, response, step):
 
 def test_a_loss_object_carries_its_gain(binary):
     X, y = binary
-    by_name = pb.ProperBoostClassifier("gboost", gain=2.0, n_estimators=5).fit(X, y)
-    by_object = pb.ProperBoostClassifier(pb.losses.GBoost(2.0), n_estimators=5).fit(X, y)
+    by_name = pb.ProperBoostClassifier(
+        "gboost", gain=2.0, n_estimators=5, weak_learner="table"
+    ).fit(X, y)
+    by_object = pb.ProperBoostClassifier(
+        pb.losses.GBoost(2.0), n_estimators=5, weak_learner="table"
+    ).fit(X, y)
     assert same_model(by_name, by_object)
     assert by_name.loss_ == by_object.loss_ == pb.losses.GBoost(2.0)
 
@@ -224,7 +235,7 @@ def test_informative_missing_values_are_learnt():
 def test_infinite_values_are_ordered_values():
     x = np.r_[np.full(20, -np.inf), np.zeros(20), np.full(20, np.inf)].reshape(-1, 1)
     y = np.repeat([0, 1, 0], 20)
-    model = pb.ProperBoostClassifier(n_estimators=3).fit(x, y)
+    model = pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(x, y)
     assert model.score(x, y) == 1.0
     assert model.predict([[-1e300], [1e300]]).tolist() == [1, 1]
 
@@ -234,7 +245,7 @@ def test_unseen_categories_fall_into_the_shared_bin():
     town = rng.choice(["a", "b", "c", "d", "e"], 500, p=[0.4, 0.4, 0.1, 0.05, 0.05])
     y = np.isin(town, ["a", "c"])
     frame = pd.DataFrame({"town": pd.Categorical(town)})
-    model = pb.ProperBoostClassifier(n_estimators=3, max_bins=3).fit(frame, y)
+    model = pb.ProperBoostClassifier(n_estimators=3, max_bins=3, weak_learner="table").fit(frame, y)
     shape = model.shape_function("town")
     assert shape.categories == ("a", "b")
     assert shape.has_rare
@@ -247,7 +258,7 @@ def test_every_kind_of_table_gives_the_same_model(mixed):
     pl = pytest.importorskip("polars")
     pa = pytest.importorskip("pyarrow")
     X, y, _ = mixed
-    model = pb.ProperBoostClassifier(n_estimators=10)
+    model = pb.ProperBoostClassifier(n_estimators=10, weak_learner="table")
     expected = clone(model).fit(X, y)
     raw = expected.decision_function(X)
     polars = pl.from_pandas(X)
@@ -272,14 +283,18 @@ def test_arrays_of_any_real_type_and_layout(dtype):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2 if dtype == "?" else 9, (300, 4))
     y = X[:, 0] + X[:, 1] + rng.normal(size=300) > X[:, 0].mean() * 2
-    expected = pb.ProperBoostClassifier(n_estimators=5).fit(X.astype(float), y)
+    expected = pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(
+        X.astype(float), y
+    )
     for layout in (
         X.astype(dtype),
         np.asfortranarray(X.astype(dtype)),
         np.repeat(X.astype(dtype), 2, axis=1)[:, ::2],
         X.astype(dtype)[::-1][::-1],
     ):
-        assert same_model(expected, pb.ProperBoostClassifier(n_estimators=5).fit(layout, y))
+        assert same_model(
+            expected, pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(layout, y)
+        )
         np.testing.assert_array_equal(
             expected.decision_function(layout), expected.decision_function(X)
         )
@@ -316,8 +331,8 @@ def test_the_model_does_not_depend_on_threads_or_runs(settings):
 def test_rows_in_any_order_within_a_class_give_close_models(mixed):
     X, y, _ = mixed
     order = np.random.default_rng(0).permutation(len(X))
-    a = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
-    b = pb.ProperBoostClassifier(n_estimators=10).fit(X.iloc[order], y[order])
+    a = pb.ProperBoostClassifier(n_estimators=10, weak_learner="table").fit(X, y)
+    b = pb.ProperBoostClassifier(n_estimators=10, weak_learner="table").fit(X.iloc[order], y[order])
     np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), rtol=1e-4, atol=1e-5)
 
 
@@ -327,7 +342,9 @@ def test_random_state_is_the_seed_of_the_sample_of_rows():
     y = X[:, 0] + rng.normal(size=len(X)) > 0
 
     def edges(random_state):
-        model = pb.ProperBoostClassifier(n_estimators=1, random_state=random_state).fit(X, y)
+        model = pb.ProperBoostClassifier(
+            n_estimators=1, random_state=random_state, weak_learner="table"
+        ).fit(X, y)
         return model.shape_function(0).edges
 
     np.testing.assert_array_equal(edges(None), edges(None))
@@ -339,7 +356,9 @@ def test_random_state_is_the_seed_of_the_sample_of_rows():
 
 def test_copies_and_pickles_predict_the_same(mixed):
     X, y, _ = mixed
-    model = pb.ProperBoostClassifier(pb.losses.Alpha(0.3, 2.0), n_estimators=5).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        pb.losses.Alpha(0.3, 2.0), n_estimators=5, weak_learner="table"
+    ).fit(X, y)
     for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         np.testing.assert_array_equal(twin.predict_proba(X), model.predict_proba(X))
         assert twin.get_params() == model.get_params()
@@ -348,7 +367,7 @@ def test_copies_and_pickles_predict_the_same(mixed):
 
 def test_a_failed_fit_leaves_the_previous_model(binary):
     X, y = binary
-    model = pb.ProperBoostClassifier(n_estimators=3).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(X, y)
     before = model.predict_proba(X)
     with pytest.raises(ValueError, match="1 class"):
         model.fit(X[:, :3], np.zeros(len(X)))
@@ -364,7 +383,7 @@ def test_a_failed_fit_leaves_the_previous_model(binary):
     with pytest.raises(ValueError, match="feature names should match"):
         model.predict_proba(frame[["b", "a"]])
 
-    new = pb.ProperBoostClassifier()
+    new = pb.ProperBoostClassifier(weak_learner="table")
     with pytest.raises(ValueError, match="1 class"):
         new.fit(X, np.zeros(len(X)))
     assert not hasattr(new, "n_features_in_")
@@ -373,7 +392,10 @@ def test_a_failed_fit_leaves_the_previous_model(binary):
 def test_it_works_in_pipelines_and_searches(binary):
     X, y = binary
     search = GridSearchCV(
-        make_pipeline(StandardScaler(), pb.ProperBoostClassifier(n_estimators=5, max_bins=16)),
+        make_pipeline(
+            StandardScaler(),
+            pb.ProperBoostClassifier(n_estimators=5, max_bins=16, weak_learner="table"),
+        ),
         {"properboostclassifier__gain": [0.5, 2.0], "properboostclassifier__loss": ["glog"]},
         cv=2,
         scoring="neg_log_loss",
@@ -405,7 +427,7 @@ def test_tables_are_never_copied_as_a_whole(kind, monkeypatch):
         "nullable": lambda: pd.DataFrame({f"x{j}": pd.array(X[:, j]) for j in range(d)}),
     }[kind]()
     monkeypatch.setattr(binning, "COPY_BYTES", 8 * n * 2)  # room for two columns
-    model = pb.ProperBoostClassifier(n_estimators=2, n_jobs=1)
+    model = pb.ProperBoostClassifier(n_estimators=2, n_jobs=1, weak_learner="table")
     codes = n * d
     assert peak_bytes(lambda: model.fit(table, y)) < codes + 60 * n
     assert peak_bytes(lambda: model.predict_proba(table)) < 60 * n

@@ -185,7 +185,7 @@ def test_rados_refuse_missing_numbers():
 
 def test_only_fitted_models_can_be_compiled():
     with pytest.raises(ValueError, match="not fitted yet"):
-        pb.ProperBoostClassifier().compile()
+        pb.ProperBoostClassifier(weak_learner="table").compile()
 
 
 # -- a snapshot -----------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(240, 4))
 X[:, 1] = np.round(X[:, 1])
 WEIGHT = RNG.choice([0.0, 0.5, 1.0, 2.0], size=len(X))
-FEW = {"n_estimators": 6, "rows_per_bin": None, "random_state": 3}
+FEW = {"weak_learner": "table", "n_estimators": 6, "rows_per_bin": None, "random_state": 3}
 
 
 def draw_shares(n_classes, seed=0):

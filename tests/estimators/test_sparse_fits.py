@@ -59,22 +59,31 @@ def fit_both(model, kinds, folder, *, weighted=False, **rows):
 
 
 CASES = {
-    "tables": {},
-    "two threads": {"n_jobs": 2},
+    "tables": {"weak_learner": "table"},
+    "two threads": {"weak_learner": "table", "n_jobs": 2},
     "few cells": {"weak_learner": pb.Table(max_cells=2)},
     "stumps": {"weak_learner": "stump"},
-    "in turn": {"selection": "cyclic", "n_estimators": 3},
-    "in turn, newton": {"selection": "cyclic", "n_estimators": 3, "response": "newton"},
-    "greedy, newton": {"selection": "greedy", "response": "newton"},
-    "exact": {"response": "exact", "n_estimators": 4},
-    "line search": {"step": "line_search", "n_estimators": 4},
-    "totally corrective": {"step": "totally_corrective", "n_estimators": 4},
-    "bags": {"outer_bags": 4},
-    "early stopping": {"early_stopping": True, "n_estimators": 30},
-    "pairs": {"interactions": 2},
-    "screens": {"screening": 100},
-    "directions": {"monotonic_cst": [1] * 24},
-    "categories": {"categorical_features": [3, 5]},
+    "in turn": {"weak_learner": "table", "selection": "cyclic", "n_estimators": 3},
+    "in turn, newton": {
+        "weak_learner": "table",
+        "selection": "cyclic",
+        "n_estimators": 3,
+        "response": "newton",
+    },
+    "greedy, newton": {"weak_learner": "table", "selection": "greedy", "response": "newton"},
+    "exact": {"weak_learner": "table", "response": "exact", "n_estimators": 4},
+    "line search": {"weak_learner": "table", "step": "line_search", "n_estimators": 4},
+    "totally corrective": {
+        "weak_learner": "table",
+        "step": "totally_corrective",
+        "n_estimators": 4,
+    },
+    "bags": {"weak_learner": "table", "outer_bags": 4},
+    "early stopping": {"weak_learner": "table", "early_stopping": True, "n_estimators": 30},
+    "pairs": {"weak_learner": "table", "interactions": 2},
+    "screens": {"weak_learner": "table", "screening": 100},
+    "directions": {"weak_learner": "table", "monotonic_cst": [1] * 24},
+    "categories": {"weak_learner": "table", "categorical_features": [3, 5]},
     "trees": {"weak_learner": "tree"},
     "trees by level": {"weak_learner": pb.Tree(grow_policy="symmetric", max_depth=3)},
     "trees of a screen": {"weak_learner": "tree", "screening": 100},
@@ -131,7 +140,7 @@ def test_some_trees_have_dense_codes(learner, kinds, tmp_path):
 @pytest.mark.parametrize("many", [5_000, 40_000])
 def test_sums_in_32_bits_are_those_of_sparse_codes(many, kinds, tmp_path):
     def make():
-        return pb.ProperBoostClassifier(n_estimators=5, response="newton")
+        return pb.ProperBoostClassifier(n_estimators=5, response="newton", weak_learner="table")
 
     assert fit_both(make, kinds, tmp_path, n=many) == {"sparse"}
 
@@ -139,8 +148,10 @@ def test_sums_in_32_bits_are_those_of_sparse_codes(many, kinds, tmp_path):
 def test_a_fit_goes_on_with_sparse_codes(tmp_path):
     X, y, _ = make_rows()
     rows = sparse.csr_array(X)
-    whole = pb.ProperBoostClassifier(n_estimators=12).fit(rows, y)
-    model = pb.ProperBoostClassifier(n_estimators=6, warm_start=True).fit(rows, y)
+    whole = pb.ProperBoostClassifier(n_estimators=12, weak_learner="table").fit(rows, y)
+    model = pb.ProperBoostClassifier(n_estimators=6, warm_start=True, weak_learner="table").fit(
+        rows, y
+    )
     model.set_params(n_estimators=12).fit(rows, y)
     np.testing.assert_array_equal(model.predict_proba(rows), whole.predict_proba(rows))
 

@@ -14,7 +14,7 @@ from properboost import _core, losses
 from properboost.losses.probabilities import Link
 from properboost.parameters.stages import make_calibration
 
-SETTINGS = {"n_estimators": 6, "max_bins": 12, "multiclass": "one_vs_rest"}
+SETTINGS = {"weak_learner": "table", "n_estimators": 6, "max_bins": 12, "multiclass": "one_vs_rest"}
 LOSSES = [*_core.loss_names(), "tangent", losses.from_functions(lambda u: 1 / (1 + np.exp(u)))]
 
 
@@ -66,7 +66,7 @@ def test_any_temperature_has_finite_logarithms(iris, temperature):
 @pytest.mark.parametrize("multiclass", ["softmax", "canonical"])
 def test_joint_models_refuse_it(iris, multiclass):
     model = pb.ProperBoostClassifier(
-        calibration=pb.Calibration(temperature=2.0), multiclass=multiclass
+        calibration=pb.Calibration(temperature=2.0), multiclass=multiclass, weak_learner="table"
     )
     expected = rf"Calibration\.temperature must be None with multiclass='{multiclass}': .*; got 2.0"
     with pytest.raises(ValueError, match=expected):
@@ -82,7 +82,7 @@ def test_it_is_a_number_above_0(iris, value):
 
 
 def test_joint_models_refuse_it_and_two_classes_need_none(iris, binary):
-    few = {"n_estimators": 4}
+    few = {"weak_learner": "table", "n_estimators": 4}
     warm = pb.ProperBoostClassifier(**few, calibration=pb.Calibration(temperature=3.0))
     with pytest.raises(ValueError, match=r"Calibration\.temperature must be None with multiclass="):
         warm.fit(*iris)
@@ -148,7 +148,9 @@ def test_files_hold_numbers_above_0(document, tmp_path, value):
 
 @pytest.mark.parametrize("problem", ["iris", "binary"])
 def test_files_of_other_models_hold_none(problem, tmp_path, request):
-    model = pb.ProperBoostClassifier(n_estimators=2).fit(*request.getfixturevalue(problem))
+    model = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(
+        *request.getfixturevalue(problem)
+    )
     document = document_of(model, tmp_path)
     with pytest.raises(ValueError, match="temperature must be null unless classes are learnt"):
         load_document({**document, "temperature": 1.0}, tmp_path)

@@ -11,22 +11,23 @@ import properboost as pb
 from helpers.models import same_model
 
 KINDS = {
-    "tables": {},
+    "tables": {"weak_learner": "table"},
     "tables of every bin": {"weak_learner": pb.Table(max_cells=None), "gain": 0.3, "prior": 0.01},
     "stumps": {"weak_learner": "stump"},
-    "cyclic": {"selection": "cyclic"},
-    "newton": {"response": "newton", "l2": 1.0},
-    "exact": {"response": "exact"},
+    "cyclic": {"weak_learner": "table", "selection": "cyclic"},
+    "newton": {"weak_learner": "table", "response": "newton", "l2": 1.0},
+    "exact": {"weak_learner": "table", "response": "exact"},
     "trees": {"weak_learner": "tree"},
     "drawn trees": {"weak_learner": pb.Tree(max_features=0.5, subsample=0.6)},
     "symmetric trees": {"weak_learner": pb.Tree(grow_policy="symmetric")},
     "lines": {"weak_learner": pb.Tree(linear_leaves=True)},
     "rules": {"weak_learner": "rule"},
-    "savage": {"loss": "savage", "gain": 0.4},
-    "line search": {"step": "line_search"},
-    "weights of classes": {"class_weight": "balanced"},
+    "savage": {"weak_learner": "table", "loss": "savage", "gain": 0.4},
+    "line search": {"weak_learner": "table", "step": "line_search"},
+    "weights of classes": {"weak_learner": "table", "class_weight": "balanced"},
     "early stopping": {
-        "early_stopping": pb.EarlyStopping(validation_fraction=0.1, n_iter_no_change=100)
+        "weak_learner": "table",
+        "early_stopping": pb.EarlyStopping(validation_fraction=0.1, n_iter_no_change=100),
     },
 }
 
@@ -71,7 +72,9 @@ def test_couplings(multiclass, shared):
 
 def test_canonical_coupling_agrees_closely():
     X, y = rows(10)
-    whole = pb.ProperBoostClassifier(multiclass="canonical", n_estimators=12).fit(X, y)
+    whole = pb.ProperBoostClassifier(
+        multiclass="canonical", n_estimators=12, weak_learner="table"
+    ).fit(X, y)
     half = clone(whole).set_params(n_estimators=6).fit(X, y)
     np.testing.assert_allclose(
         go_on(half, X, y).predict_proba(X), whole.predict_proba(X), atol=1e-5
@@ -81,8 +84,12 @@ def test_canonical_coupling_agrees_closely():
 @given(parts=st.lists(st.integers(1, 6), min_size=1, max_size=4), gain=st.floats(0.2, 8.0))
 def test_any_number_of_parts(parts, gain):
     X, y = make_classification(120, 4, random_state=1)
-    model = pb.ProperBoostClassifier(gain=gain, n_estimators=1, warm_start=True)
-    whole = pb.ProperBoostClassifier(gain=gain, n_estimators=sum(parts)).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        gain=gain, n_estimators=1, warm_start=True, weak_learner="table"
+    )
+    whole = pb.ProperBoostClassifier(gain=gain, n_estimators=sum(parts), weak_learner="table").fit(
+        X, y
+    )
     done = 0
     for part in parts:
         done += part
@@ -93,7 +100,7 @@ def test_any_number_of_parts(parts, gain):
 def test_a_doubtful_slope_multiplies_all_rounds_once(tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 4)), rng.integers(0, 2, 80)
-    whole = pb.ProperBoostClassifier(n_estimators=12).fit(X, y)
+    whole = pb.ProperBoostClassifier(n_estimators=12, weak_learner="table").fit(X, y)
     assert whole.slope_ < 1.0
     half = clone(whole).set_params(n_estimators=6).fit(X, y)
     half.save_model(tmp_path / "half.json")
@@ -105,7 +112,7 @@ def test_with_weights_init_scores_and_threads():
     X, y = rows(2)
     weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
     start = X[:, 0] / 3.0
-    whole = pb.ProperBoostClassifier(n_estimators=12, n_jobs=1)
+    whole = pb.ProperBoostClassifier(n_estimators=12, n_jobs=1, weak_learner="table")
     whole.fit(X, y, weight, init_score=start)
     half = clone(whole).set_params(n_estimators=6, n_jobs=3).fit(X, y, weight, init_score=start)
     half.set_params(warm_start=True, n_estimators=12).fit(X, y, weight, init_score=start)
@@ -114,7 +121,7 @@ def test_with_weights_init_scores_and_threads():
 
 def test_over_other_rows_the_bins_and_the_rounds_stay():
     X, y = rows(2)
-    model = pb.ProperBoostClassifier(n_estimators=6).fit(X[:600], y[:600])
+    model = pb.ProperBoostClassifier(n_estimators=6, weak_learner="table").fit(X[:600], y[:600])
     earlier = list(model.staged_decision_function(X))[-1]
     bins = model.ensemble_.binning
     go_on(model, X[600:] + 0.5, y[600:])
@@ -186,7 +193,7 @@ def test_it_stops_early_by_all_scores():
 
 def test_nothing_is_left_to_do():
     X, y = rows(2)
-    model = pb.ProperBoostClassifier(n_estimators=6).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=6, weak_learner="table").fit(X, y)
     before = model.decision_function(X)
     model.set_params(warm_start=True).fit(X, y)
     np.testing.assert_array_equal(model.decision_function(X), before)
@@ -194,8 +201,10 @@ def test_nothing_is_left_to_do():
 
 def test_the_first_fit_is_a_plain_one():
     X, y = rows(2)
-    warm = pb.ProperBoostClassifier(n_estimators=3, warm_start=True).fit(X, y)
-    assert same_model(warm, pb.ProperBoostClassifier(n_estimators=3).fit(X, y))
+    warm = pb.ProperBoostClassifier(n_estimators=3, warm_start=True, weak_learner="table").fit(X, y)
+    assert same_model(
+        warm, pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(X, y)
+    )
 
 
 @pytest.mark.parametrize(
@@ -234,7 +243,7 @@ def test_the_first_fit_is_a_plain_one():
 )
 def test_what_is_refused(first, then, message):
     X, y = rows(2)
-    model = pb.ProperBoostClassifier(n_estimators=4, **first).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=4, **{"weak_learner": "table"} | first).fit(X, y)
     before = model.decision_function(X)
     model.set_params(warm_start=True, **{"n_estimators": 6, **then})
     with pytest.raises(ValueError, match=message):
@@ -260,10 +269,12 @@ def test_other_classes_columns_and_models_made_monotone_are_refused():
 
 def test_an_init_score_is_given_to_both_fits_or_to_neither():
     X, y = rows(2)
-    with_scores = pb.ProperBoostClassifier(n_estimators=3).fit(X, y, init_score=X[:, 0])
+    with_scores = pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(
+        X, y, init_score=X[:, 0]
+    )
     with pytest.raises(ValueError, match="unless init_score is given, as it was before"):
         go_on(with_scores, X, y)
-    without = pb.ProperBoostClassifier(n_estimators=3).fit(X, y)
+    without = pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(X, y)
     with pytest.raises(ValueError, match="with init_score, which was not given before"):
         go_on(without, X, y, init_score=X[:, 0])
 

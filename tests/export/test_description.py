@@ -41,7 +41,7 @@ def test_rados_are_coefficients_and_tables():
 @pytest.mark.parametrize(
     ("make", "error", "words"),
     [
-        (lambda X, y: pb.ProperBoostClassifier(), NotFittedError, "not fitted"),
+        (lambda X, y: pb.ProperBoostClassifier(weak_learner="table"), NotFittedError, "not fitted"),
         (lambda X, y: LogisticRegression().fit(X, y), TypeError, "LogisticRegression"),
         (
             lambda X, y: pb.ARBoostClassifier(damping=0.5, n_estimators=3).fit(X, y),
@@ -49,7 +49,9 @@ def test_rados_are_coefficients_and_tables():
             "damping=0.5",
         ),
         (
-            lambda X, y: pb.ProperBoostClassifier(n_estimators=3).fit(X, y, init_score=1.0),
+            lambda X, y: pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(
+                X, y, init_score=1.0
+            ),
             ValueError,
             "init_score",
         ),
@@ -66,10 +68,10 @@ def test_categories_that_no_column_holds_are_refused():
     y = np.arange(80) % 2
     mixed = pd.DataFrame({"c": pd.Categorical(["a", 1] * 40)})
     with pytest.raises(ValueError, match="'c' has both strings and numbers"):
-        describe(pb.ProperBoostClassifier(n_estimators=2).fit(mixed, y))
+        describe(pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(mixed, y))
     large = pd.DataFrame({"c": pd.Categorical([2**53 + 1, 1] * 40)})
     with pytest.raises(ValueError, match="9007199254740993 of column 'c' is no double"):
-        describe(pb.ProperBoostClassifier(n_estimators=2).fit(large, y))
+        describe(pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(large, y))
 
 
 def test_categories_may_be_integers_of_any_size():
@@ -78,7 +80,7 @@ def test_categories_may_be_integers_of_any_size():
     with pytest.raises(
         ValueError, match="of column 'c' is no double: convert the column to strings"
     ):
-        describe(pb.ProperBoostClassifier(n_estimators=2).fit(large, y))
+        describe(pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(large, y))
 
 
 class Spoken(str):
@@ -130,7 +132,7 @@ def test_labels_that_others_do_not_have_are_refused():
 
 def test_encoded_rows_are_places():
     table, y, new = make_frame()
-    model = pb.ProperBoostClassifier(n_estimators=2).fit(table, y)
+    model = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(table, y)
     rows = encode_rows(model, new)
     assert rows.shape == new.shape
     np.testing.assert_array_equal(rows[:, 1], new.iloc[:, 1])

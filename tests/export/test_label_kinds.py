@@ -24,7 +24,7 @@ each_case = pytest.mark.parametrize(("name", "n_classes"), CASES)
 
 def fit(name, n_classes):
     kind = KINDS[name]
-    model = pb.ProperBoostClassifier(n_estimators=3, n_jobs=1)
+    model = pb.ProperBoostClassifier(n_estimators=3, n_jobs=1, weak_learner="table")
     return model.fit(X, kind.make(CODES[n_classes]))
 
 

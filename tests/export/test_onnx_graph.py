@@ -119,7 +119,7 @@ def test_trees_that_were_edited():
 def test_models_of_no_rounds_and_of_boolean_labels():
     X = np.ones((40, 2))
     y = np.arange(40) % 2 == 0
-    check(pb.ProperBoostClassifier(n_estimators=2).fit(X, y), X)
+    check(pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(X, y), X)
 
 
 LABELS = {
@@ -141,7 +141,7 @@ LABELS = {
 def test_labels_have_the_type_of_predict(name):
     labels, dtype = LABELS[name]
     X, y = make_rows(2)
-    model = pb.ProperBoostClassifier(n_estimators=2).fit(X, labels[y])
+    model = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(X, labels[y])
     check(model, X)
     (label,) = open_graph(model, outputs="label").run(None, {"X": X})
     assert label.dtype == dtype
@@ -156,7 +156,7 @@ def test_a_graph_is_compared_with_what_it_declares(monkeypatch):
         lambda graph, *arguments: graph.cast(finish(graph, *arguments), "FLOAT"),
     )
     X, y = make_rows(2)
-    model = pb.ProperBoostClassifier(n_estimators=2).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(X, y)
     with pytest.raises(onnx.shape_inference.InferenceError, match="Inferred elem type differs"):
         to_onnx(model)
 
@@ -164,12 +164,14 @@ def test_a_graph_is_compared_with_what_it_declares(monkeypatch):
 def test_texts_that_are_no_unicode_are_refused_by_name():
     X = np.array([["\ud800"], ["b"]] * 40, dtype=object)
     y = np.arange(80) % 2
-    model = pb.ProperBoostClassifier(n_estimators=2, categorical_features=[0]).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        n_estimators=2, categorical_features=[0], weak_learner="table"
+    ).fit(X, y)
     with pytest.raises(
         ValueError, match=r"the category '.ud800' of column 'x0' is no Unicode text"
     ):
         to_onnx(model)
-    model = pb.ProperBoostClassifier(n_estimators=2).fit(y[:, None], X[:, 0])
+    model = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(y[:, None], X[:, 0])
     with pytest.raises(ValueError, match=r"a label is no Unicode text: '.ud800'"):
         to_onnx(model)
 
@@ -177,7 +179,7 @@ def test_texts_that_are_no_unicode_are_refused_by_name():
 def test_integers_that_doubles_merge_are_no_categories():
     y = np.arange(80) % 2
     table = pd.DataFrame({"c": pd.Categorical([2**53, 1] * 40)})
-    model = pb.ProperBoostClassifier(n_estimators=2).fit(table, y)
+    model = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(table, y)
     with pytest.raises(ValueError, match="9007199254740992 of column 'c' has the double of other"):
         to_onnx(model)
 
@@ -192,7 +194,7 @@ def test_a_tree_deeper_than_functions_call_each_other():
 def test_the_string_of_missing_values_is_nobodys_category():
     y = np.arange(80) % 2
     table = pd.DataFrame({"c": pd.Categorical(["", "b"] * 40)})
-    model = pb.ProperBoostClassifier(n_estimators=2).fit(table, y)
+    model = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(table, y)
     with pytest.raises(ValueError, match="missing='' is a category of column 'c'"):
         to_onnx(model)
     to_onnx(model, missing="none")
@@ -202,7 +204,9 @@ def test_the_string_of_missing_values_is_nobodys_category():
 
 def test_a_column_without_a_name_is_refused():
     table = pd.DataFrame({"": pd.Categorical(["a", "b"] * 40), "c": 1.0})
-    model = pb.ProperBoostClassifier(n_estimators=2).fit(table, np.arange(80) % 2)
+    model = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(
+        table, np.arange(80) % 2
+    )
     with pytest.raises(ValueError, match="'' is no name"):
         to_onnx(model)
 
@@ -258,7 +262,7 @@ def test_numbers_that_are_others_in_single_precision():
     """onnxruntime drops a term or factor that it takes for 0 or 1."""
     X, y = make_rows(2)
     rare = np.arange(len(y)) % 5 == 0
-    small = pb.ProperBoostClassifier(gain=1e-100, n_estimators=3).fit(X, rare)
+    small = pb.ProperBoostClassifier(gain=1e-100, n_estimators=3, weak_learner="table").fit(X, rare)
     assert small.ensemble_.intercepts
     check(small, X)
     check(*fit(2, gain=1.0 + 2.0**-26, n_estimators=30))

@@ -25,7 +25,9 @@ def open_graph(model, options=None, **settings):
 def test_a_pipeline_ends_with_our_classifier(kind, n_classes):
     X, y = make_rows(n_classes)
     X = np.clip(np.nan_to_num(X), -5.0, 5.0).astype(kind)
-    model = make_pipeline(StandardScaler(), pb.ProperBoostClassifier(n_estimators=5)).fit(X, y)
+    model = make_pipeline(
+        StandardScaler(), pb.ProperBoostClassifier(n_estimators=5, weak_learner="table")
+    ).fit(X, y)
     session = open_graph(model, {id(model): {"zipmap": False}}, X=X[:1])
     label, p = session.run(None, {"X": X})
     if kind is np.float64:
@@ -39,7 +41,9 @@ def test_a_pipeline_ends_with_our_classifier(kind, n_classes):
 
 def test_dictionaries_are_made_unless_tensors_are_requested():
     X, y = make_rows(2)
-    model = make_pipeline(pb.ProperBoostClassifier(n_estimators=3)).fit(X, y == 1)
+    model = make_pipeline(pb.ProperBoostClassifier(n_estimators=3, weak_learner="table")).fit(
+        X, y == 1
+    )
     label, p = open_graph(model, X=X[:1]).run(None, {"X": X})
     assert [row[1] for row in p] == pytest.approx(model.predict_proba(X)[:, 1], abs=1e-6)
     np.testing.assert_array_equal(label, model.predict(X))
@@ -48,7 +52,9 @@ def test_dictionaries_are_made_unless_tensors_are_requested():
 def test_columns_of_strings_and_numbers():
     table, y, new = make_frame()
     table, new = (frame[["select", "town", "x0"]] for frame in (table, new))
-    model = make_pipeline(pb.ProperBoostClassifier(n_estimators=5)).fit(table, y)
+    model = make_pipeline(pb.ProperBoostClassifier(n_estimators=5, weak_learner="table")).fit(
+        table, y
+    )
     initial_types = [
         (name, (types.StringTensorType if name == "town" else types.DoubleTensorType)([None, 1]))
         for name in table
@@ -67,7 +73,7 @@ def test_columns_of_strings_and_numbers():
 
 def test_an_input_of_another_kind_is_refused_by_name():
     table, y, _ = make_frame()
-    model = pb.ProperBoostClassifier(n_estimators=2).fit(table[["town"]], y)
+    model = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(table[["town"]], y)
     with pytest.raises(ValueError, match="column 'town' of the model strings"):
         open_graph(model, initial_types=[("town", types.DoubleTensorType([None, 1]))])
 
@@ -88,7 +94,9 @@ def test_an_input_of_another_kind_is_refused_by_name():
 def test_labels_are_integers_or_strings(labels, zipmap):
     X, y = make_rows(2)
     X = np.clip(np.nan_to_num(X), -5.0, 5.0)
-    model = make_pipeline(StandardScaler(), pb.ProperBoostClassifier(n_estimators=2))
+    model = make_pipeline(
+        StandardScaler(), pb.ProperBoostClassifier(n_estimators=2, weak_learner="table")
+    )
     model.fit(X, labels[y])
     session = open_graph(model, {id(model): {"zipmap": zipmap}}, X=X[:1])
     label = session.run(None, {"X": X})[0]
@@ -99,6 +107,8 @@ def test_labels_are_integers_or_strings(labels, zipmap):
 def test_labels_beyond_64_bits_are_refused_by_name():
     X, y = make_rows(2)
     labels = np.array([1, 2**64 - 1], dtype=np.uint64)
-    model = make_pipeline(pb.ProperBoostClassifier(n_estimators=2)).fit(X, labels[y])
+    model = make_pipeline(pb.ProperBoostClassifier(n_estimators=2, weak_learner="table")).fit(
+        X, labels[y]
+    )
     with pytest.raises(ValueError, match="the label 18446744073709551615 is no 64-bit integer"):
         open_graph(model, X=X[:1])

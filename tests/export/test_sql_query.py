@@ -126,7 +126,9 @@ def test_adult():
     need(*ADULT.files)
     X, y = pb.datasets.load_adult(subset="train", dropna=False, return_X_y=True)
     new = pb.datasets.load_adult(subset="test", dropna=False, return_X_y=True)[0][:300]
-    model = pb.ProperBoostClassifier(n_estimators=20, interactions=5).fit(X[:3000], y[:3000])
+    model = pb.ProperBoostClassifier(n_estimators=20, interactions=5, weak_learner="table").fit(
+        X[:3000], y[:3000]
+    )
     new = new.astype(dict.fromkeys(new.select_dtypes("category"), object))
     for dialect in ("sqlite", "postgres"):
         check(model, new, dialect)
@@ -139,7 +141,7 @@ def make_named(*names, n=60):
     """Return a model that depends on each of these columns, and its rows."""
     X = np.random.default_rng(1).normal(size=(n, len(names)))
     table = pd.DataFrame(X, columns=list(names))
-    model = pb.ProperBoostClassifier(n_estimators=20, rows_per_bin=None)
+    model = pb.ProperBoostClassifier(n_estimators=20, rows_per_bin=None, weak_learner="table")
     return model.fit(table, X.sum(axis=1) > 0), table
 
 
@@ -251,7 +253,7 @@ def test_postgres_cuts_long_names():
     check(model, table, "sqlite")
 
     y = np.array([f"{'é' * 40}{k}" for k in range(3)])[np.arange(60) % 3]
-    model = pb.ProperBoostClassifier(n_estimators=2).fit(table, y)
+    model = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(table, y)
     named = table.set_axis(["a", "b"], axis=1)
     query = to_sql(model, dialect="postgres", table=TABLE, columns=["a", "b"], outputs=["raw"])
     rows, names = run("postgres", query, list_columns(named))
@@ -266,7 +268,9 @@ def test_half_a_surrogate_pair_is_no_name():
         with pytest.raises(ValueError, match="names of tables and columns must be"):
             to_sql(model, columns=[wrong, "b"])
     y = np.array(["\ud800\0", "b"])[np.arange(60) % 2]
-    model = pb.ProperBoostClassifier(n_estimators=2).fit(np.arange(60.0)[:, None], y)
+    model = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(
+        np.arange(60.0)[:, None], y
+    )
     assert 'AS "probability_?"' in to_sql(model)
     with pytest.raises(ValueError, match="a string of the labels must not hold"):
         to_sql(model, outputs=["label"])
@@ -292,7 +296,9 @@ def test_categories_are_compared_by_their_bytes(dialect):
     texts = ["A", "a", "a ", "á", "a\u0301", "a\\b", "it's", ""]
     table = pd.DataFrame({"c": pd.Categorical(texts * 20, categories=texts)})
     y = np.isin(np.arange(160) % 8, [1, 3, 5, 7])
-    model = pb.ProperBoostClassifier(n_estimators=9, rows_per_bin=None).fit(table, y)
+    model = pb.ProperBoostClassifier(n_estimators=9, rows_per_bin=None, weak_learner="table").fit(
+        table, y
+    )
     query = to_sql(model, dialect=dialect, table=TABLE, outputs=["raw"])
     expected = dict(zip(texts, model.decision_function(table[:8]).tolist(), strict=True))
     unseen = pd.DataFrame({"c": ["AA", "Á", None]}, dtype=object)
@@ -315,7 +321,9 @@ def test_postgres_reads_backslashes_as_they_are(setting):
     labels = np.array(["\\n", "\n"])
     table = pd.DataFrame({"c": pd.Categorical(texts * 20, categories=texts)})
     y = labels[np.arange(80) % 2]
-    model = pb.ProperBoostClassifier(n_estimators=9, rows_per_bin=None).fit(table, y)
+    model = pb.ProperBoostClassifier(n_estimators=9, rows_per_bin=None, weak_learner="table").fit(
+        table, y
+    )
     query = to_sql(model, dialect="postgres", table=TABLE, outputs=["label"], keep=["c"])
     with open_database("postgres") as base:
         base.fill(TABLE, {"c": ("text", texts)})
@@ -329,7 +337,7 @@ def test_postgres_texts_of_a_fixed_size(spaces):
     skip_without("postgres")
     texts = [f"{text}{' ' * spaces}" for text in ("ab", "cd")] + ["abcd"]
     table = pd.DataFrame({"c": pd.Categorical(texts * 30, categories=texts)})
-    model = pb.ProperBoostClassifier(n_estimators=9, rows_per_bin=None)
+    model = pb.ProperBoostClassifier(n_estimators=9, rows_per_bin=None, weak_learner="table")
     model.fit(table, np.arange(90) % 3 == 1)
     query = to_sql(model, dialect="postgres", table=TABLE, outputs=["raw"])
     with open_database("postgres") as base:
@@ -385,7 +393,7 @@ def test_types_of_numbers(dialect, kind):
     x = rng.integers(-(2**60), 2**60, 300) if whole else rng.normal(size=300).round(3)
     if kind == "real" and dialect != "sqlite":
         x = x.astype(np.float32)
-    model = pb.ProperBoostClassifier(n_estimators=9, rows_per_bin=None)
+    model = pb.ProperBoostClassifier(n_estimators=9, rows_per_bin=None, weak_learner="table")
     model.fit(x[:, None], x > np.median(x))
     query = to_sql(model, dialect=dialect, table=TABLE, outputs=["raw"], keep="row")
     columns = {"row": ("integer", [*range(300)]), "x0": (kind, x.tolist())}
@@ -397,11 +405,15 @@ def test_integers_that_doubles_merge_are_no_categories():
     y = np.arange(80) % 2
     for category in (2**53, -(2**60), 2**63):
         table = pd.DataFrame({"c": pd.Categorical([category, 1] * 40)})
-        model = pb.ProperBoostClassifier(n_estimators=2).fit(table, y)
+        model = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(table, y)
         with pytest.raises(ValueError, match=f"{category} of column 'c' has the double of other"):
             to_sql(model)
     largest = pd.DataFrame({"c": pd.Categorical([2**53 - 1, 1] * 40)})
-    check(pb.ProperBoostClassifier(n_estimators=2).fit(largest, y), largest.astype(int), "sqlite")
+    check(
+        pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(largest, y),
+        largest.astype(int),
+        "sqlite",
+    )
 
 
 @every_dialect
@@ -420,7 +432,7 @@ def test_categories_of_more_places_than_a_small_integer_has_bits(dialect):
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_edges_may_be_infinite(dialect):
     X = np.array([[-np.inf], [1.0], [np.inf], [-1e308], [np.nan]] * 8)
-    model = pb.ProperBoostClassifier(n_estimators=3, rows_per_bin=None).fit(
+    model = pb.ProperBoostClassifier(n_estimators=3, rows_per_bin=None, weak_learner="table").fit(
         X, np.tile([0, 1, 1, 0, 1], 8)
     )
     assert np.isinf(model.shape_function(0).edges).any()
@@ -439,7 +451,9 @@ def label_rows(dialect, labels, n_classes=2):
     """Return the labels that a query gives, and those of the model."""
     x = np.repeat(np.arange(float(n_classes)), 20)
     y = labels[np.repeat(np.arange(n_classes), 20)]
-    model = pb.ProperBoostClassifier(n_estimators=3, rows_per_bin=None).fit(x[:, None], y)
+    model = pb.ProperBoostClassifier(n_estimators=3, rows_per_bin=None, weak_learner="table").fit(
+        x[:, None], y
+    )
     query = to_sql(model, dialect=dialect, table=TABLE, outputs=["label"], keep=["x0"])
     rows, _ = run(dialect, query, {"x0": ("number", x.tolist())})
     return [row[1] for row in rows], model.predict(x[:, None]).tolist()
@@ -492,7 +506,9 @@ def test_labels_beyond_64_bits(dialect):
 def test_a_subclass_of_strings_is_its_text():
     labels = np.empty(2, dtype=object)
     labels[:] = list(Mark)
-    model = pb.ProperBoostClassifier(n_estimators=2).fit(np.arange(60.0)[:, None], ["b", "g"] * 30)
+    model = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(
+        np.arange(60.0)[:, None], ["b", "g"] * 30
+    )
     model.classes_ = labels
     query = to_sql(model, outputs=["label", "probabilities"])
     assert "THEN 'good' ELSE 'bad' END" in query
@@ -586,7 +602,9 @@ def test_texts_that_sql_cannot_hold_are_refused():
     y = np.arange(80) % 2
     for category in ("a\0b", "\ud800"):
         X = np.array([[category], ["b"]] * 40, dtype=object)
-        model = pb.ProperBoostClassifier(n_estimators=2, categorical_features=[0]).fit(X, y)
+        model = pb.ProperBoostClassifier(
+            n_estimators=2, categorical_features=[0], weak_learner="table"
+        ).fit(X, y)
         with pytest.raises(ValueError, match="a string of column 'x0' must not hold"):
             to_sql(model)
 

@@ -48,7 +48,10 @@ def test_other_estimators():
     X, y = make_rows(2)
     check(pb.UDTClassifier(max_leaf_nodes=6).fit(X, y), X)
     check(
-        pb.ProperBoostClassifier(n_estimators=2).fit(np.ones((40, 1)), np.arange(40) % 2), X[:, :1]
+        pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(
+            np.ones((40, 1)), np.arange(40) % 2
+        ),
+        X[:, :1],
     )
 
 

@@ -134,7 +134,9 @@ def make_cases(rows: int) -> Iterator[LongCall]:
         lambda: [None for _ in trees.staged_decision_function(X[: rows // 4])],
         fitted_state(trees, X),
     )
-    tables = pb.ProperBoostClassifier(n_estimators=5, interactions=4, n_jobs=N_JOBS)
+    tables = pb.ProperBoostClassifier(
+        n_estimators=5, interactions=4, n_jobs=N_JOBS, weak_learner="table"
+    )
     tables.fit(X[:few], y[:few])
     yield LongCall("predict, tables", lambda: tables.predict_proba(X), fitted_state(tables, X))
     yield LongCall("contributions", lambda: tables.contributions(X), fitted_state(tables, X))
@@ -152,13 +154,15 @@ def make_cases(rows: int) -> Iterator[LongCall]:
         fitted_state(tables, X),
     )
     classes = np.digitize(X[:, 0], np.linspace(-2.0, 2.0, 9))
-    joint = pb.ProperBoostClassifier("ggauss", n_estimators=4, n_jobs=N_JOBS)
+    joint = pb.ProperBoostClassifier("ggauss", n_estimators=4, n_jobs=N_JOBS, weak_learner="table")
     joint.fit(X[:few], classes[:few])
     yield LongCall("fit, classes", lambda: joint.fit(X, classes), fitted_state(joint, X))
     yield LongCall("predict, classes", lambda: joint.predict_proba(X), fitted_state(joint, X))
     wide_rows = 5 * rows // 2
     many, labels = make_rows(wide_rows, 60)
-    binned = pb.ProperBoostClassifier(n_estimators=1, n_jobs=N_JOBS).fit(many[:few], labels[:few])
+    binned = pb.ProperBoostClassifier(n_estimators=1, n_jobs=N_JOBS, weak_learner="table").fit(
+        many[:few], labels[:few]
+    )
 
     def bin_rows() -> None:
         binned.fit(many, labels)
@@ -167,7 +171,9 @@ def make_cases(rows: int) -> Iterator[LongCall]:
     grown = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=10, n_jobs=N_JOBS)
     grown.fit(X[:few], y[:few])
     yield LongCall("fit, trees", lambda: grown.fit(X, y), fitted_state(grown, X))
-    paired = pb.ProperBoostClassifier(n_estimators=4, interactions=5, n_jobs=N_JOBS)
+    paired = pb.ProperBoostClassifier(
+        n_estimators=4, interactions=5, n_jobs=N_JOBS, weak_learner="table"
+    )
     paired.fit(X[:few], y[:few])
     yield LongCall("fit, pairs", lambda: paired.fit(X, y), fitted_state(paired, X))
     search = pb.ProperBoostClassifierCV(max_estimators=4, n_jobs=N_JOBS, effort=None).fit(
@@ -209,7 +215,7 @@ def make_cases(rows: int) -> Iterator[LongCall]:
     named = np.where(X[:, :2] > 0.0, "a", "b").astype(object)
     mixed = np.concatenate([named, X[:, 2:6].astype(object)], axis=1)
     typed = pb.ProperBoostClassifier(
-        n_estimators=2, categorical_features=[0, 1], n_jobs=N_JOBS
+        n_estimators=2, categorical_features=[0, 1], n_jobs=N_JOBS, weak_learner="table"
     ).fit(mixed[:few], y[:few])
     yield LongCall("predict, objects", lambda: typed.predict(mixed), fitted_state(typed, mixed))
 

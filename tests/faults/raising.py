@@ -52,7 +52,10 @@ def make_cases(
     loss = losses.from_functions(weight, name="mine", tabulate=False)
     scorer = Fuse(lambda model, X, y: float(np.mean(model.predict(X) == y)), kind)
     models = {
-        "loss": (weight, pb.ProperBoostClassifier(loss=loss, n_estimators=3, n_jobs=2)),
+        "loss": (
+            weight,
+            pb.ProperBoostClassifier(loss=loss, n_estimators=3, n_jobs=2, weak_learner="table"),
+        ),
         "loss, trees": (
             weight,
             pb.ProperBoostClassifier(loss=loss, weak_learner="tree", n_estimators=2, n_jobs=2),

@@ -114,9 +114,13 @@ def make_calls() -> dict[str, tuple[Callable[[], object], Callable[[], bytes]]]:
     y = X[:, 0] * X[:, 2] + rng.normal(size=ROWS) > 0
     classes = np.digitize(X[:, 0], [-1.0, 0.0, 1.0])
     models = {
-        "tables": pb.ProperBoostClassifier(n_estimators=3, interactions=2, n_jobs=2),
+        "tables": pb.ProperBoostClassifier(
+            n_estimators=3, interactions=2, n_jobs=2, weak_learner="table"
+        ),
         "trees": pb.ProperBoostClassifier(weak_learner="tree", n_estimators=3, n_jobs=2),
-        "classes": pb.ProperBoostClassifier("gboost", n_estimators=3, n_jobs=2),
+        "classes": pb.ProperBoostClassifier(
+            "gboost", n_estimators=3, n_jobs=2, weak_learner="table"
+        ),
         "UDT": pb.UDTClassifier(max_leaf_nodes=8, n_jobs=2),
         "AR-Boost": pb.ARBoostClassifier(n_estimators=3, n_jobs=2),
         "rados": pb.RadoBoostClassifier(n_estimators=5, n_rados=50, n_jobs=2),

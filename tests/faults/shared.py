@@ -20,7 +20,9 @@ import properboost as pb
 
 def make_models() -> dict[str, Callable[[], object]]:
     return {
-        "tables": lambda: pb.ProperBoostClassifier(n_estimators=3, interactions=2, n_jobs=2),
+        "tables": lambda: pb.ProperBoostClassifier(
+            n_estimators=3, interactions=2, n_jobs=2, weak_learner="table"
+        ),
         "trees": lambda: pb.ProperBoostClassifier(weak_learner="tree", n_estimators=2, n_jobs=2),
         "UDT": lambda: pb.UDTClassifier(max_leaf_nodes=6, n_jobs=2),
         "AR-Boost": lambda: pb.ARBoostClassifier(n_estimators=3, n_jobs=2),

@@ -26,9 +26,9 @@ def test_memory_refused_is_an_error(lasts, tmp_path):
 @linux
 def test_a_limit_on_files_keeps_the_earlier_one(binary, tmp_path):
     path = tmp_path / "model.json"
-    pb.ProperBoostClassifier(n_estimators=2).fit(*binary).save_model(path)
+    pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(*binary).save_model(path)
     before = path.read_bytes()
-    larger = pb.ProperBoostClassifier(n_estimators=40).fit(*binary)
+    larger = pb.ProperBoostClassifier(n_estimators=40, weak_learner="table").fit(*binary)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(before), limits[1]))
     try:

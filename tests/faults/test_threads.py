@@ -49,8 +49,8 @@ def test_shared_and_separate_estimators_give_the_same_bits_in_8_threads():
 @pytest.mark.parametrize("n_jobs", [10**9, -(10**9), 2**31 - 1, 2**31, 2**64, 64, None])
 def test_thread_counts_beyond_the_machine_are_bounded(n_jobs, binary):
     X, y = np.tile(binary[0], (20, 1)), np.tile(binary[1], 20)
-    alone = pb.ProperBoostClassifier(n_estimators=2, n_jobs=1).fit(X, y)
-    model = pb.ProperBoostClassifier(n_estimators=2, n_jobs=n_jobs).fit(X, y)
+    alone = pb.ProperBoostClassifier(n_estimators=2, n_jobs=1, weak_learner="table").fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=2, n_jobs=n_jobs, weak_learner="table").fit(X, y)
     np.testing.assert_array_equal(model.decision_function(X), alone.decision_function(X))
 
 
@@ -60,7 +60,7 @@ def test_thread_counts_beyond_the_machine_are_bounded(n_jobs, binary):
 )
 def test_what_is_no_thread_count_is_refused(n_jobs, error, binary):
     with pytest.raises(error, match="n_jobs must"):
-        pb.ProperBoostClassifier(n_estimators=2, n_jobs=n_jobs).fit(*binary)
+        pb.ProperBoostClassifier(n_estimators=2, n_jobs=n_jobs, weak_learner="table").fit(*binary)
 
 
 @linux

@@ -9,7 +9,7 @@ from helpers.models import LEARNERS
 
 KINDS = {
     **LEARNERS,
-    "totally corrective": {"step": "totally_corrective"},
+    "totally corrective": {"weak_learner": "table", "step": "totally_corrective"},
     "cells, solved": {"step": "leveraging", "weak_learner": pb.Table(max_cells=3)},
 }
 
@@ -25,7 +25,7 @@ def several_classes():
 def fit(rows, **settings):
     X, y = rows()
     return pb.ProperBoostClassifier(
-        outer_bags=4, calibration=pb.Calibration(intercept=None)
+        outer_bags=4, calibration=pb.Calibration(intercept=None), weak_learner="table"
     ).set_params(**settings).fit(X, y), X
 
 
@@ -81,6 +81,7 @@ def test_a_bag_that_stops_early_stays_as_it_is():
         n_estimators=50,
         step="leveraging",
         calibration=pb.Calibration(intercept=None),
+        weak_learner="table",
     ).fit(x[:, None], y)
     rows = np.array([[0.0], [1.0]])
     raws = model.ensemble_.standard_errors.raw_predictions(*model._open(rows))

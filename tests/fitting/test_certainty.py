@@ -64,5 +64,5 @@ def test_a_plain_fit_is_better_than_the_share_without_a_word(weak_learner, seed)
 def test_rows_that_are_certain_and_right_are_nothing_to_warn_of():
     X = np.repeat([[0.0], [1.0]], 30, axis=0)
     y = np.repeat([0, 1], 30)
-    model = pb.ProperBoostClassifier(losses.Tangent(1.0)).fit(X, y)
+    model = pb.ProperBoostClassifier(losses.Tangent(1.0), weak_learner="table").fit(X, y)
     assert model.predict_proba(X).max() == 1.0

@@ -15,7 +15,7 @@ def two_classes():
 
 
 def fit(X, y, **settings):
-    return pb.ProperBoostClassifier().set_params(**settings).fit(X, y)
+    return pb.ProperBoostClassifier(weak_learner="table").set_params(**settings).fit(X, y)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from properboost.models.averaging import average_rounds
 
 def fit(X, y, **settings):
     names = [f"x{j}" for j in range(X.shape[1])]
-    settings = {"categorical_features": np.arange(len(names))} | settings
+    plain = {"categorical_features": np.arange(len(names)), "weak_learner": "table"}
+    settings = plain | settings
     return pb.ProperBoostClassifier(**settings).fit(X, y)
 
 
@@ -222,7 +223,7 @@ def test_weights_count_as_rows():
     X, y = make_flags(600)
     weight = np.random.default_rng(3).integers(0, 3, len(y))
     twice = fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    settings = {"categorical_features": np.arange(X.shape[1])}
+    settings = {"categorical_features": np.arange(X.shape[1]), "weak_learner": "table"}
     weighted = pb.ProperBoostClassifier(**settings).fit(X, y, weight)
     assert weighted.n_iter_ == twice.n_iter_ > 100
 
@@ -255,6 +256,7 @@ def test_validation_rows_do_not_change_what_is_boosted():
     X, y = make_flags()
     X_val, y_val = make_flags(seed=1)
     settings = {"categorical_features": np.arange(X.shape[1]), "early_stopping": False}
+    settings["weak_learner"] = "table"
     plain = fit(X, y)
     watched = pb.ProperBoostClassifier(**settings).fit(X, y, X_val=X_val, y_val=y_val)
     assert same_model(plain, watched)

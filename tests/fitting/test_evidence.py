@@ -8,7 +8,6 @@ from sklearn.metrics import log_loss
 import properboost as pb
 from properboost import _core
 from properboost.fitting.evidence import ENOUGH, LEAST
-from properboost.parameters.learners import make_learner
 
 pd = pytest.importorskip("pandas")
 
@@ -54,7 +53,9 @@ def test_the_best_cut_is_the_best_of_all_cuts():
 def test_a_feature_of_one_value_is_no_evidence(ordered):
     assert _core.find_evidence(np.array([5.0, 0]), np.array([9.0, 0]), ordered) == (0.0, 0.0)
     X = np.zeros((40, 3))
-    model = pb.ProperBoostClassifier(n_estimators=3).fit(X, np.arange(40) % 4 == 0)
+    model = pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(
+        X, np.arange(40) % 4 == 0
+    )
     assert model.slope_ == LEAST
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], 0.25, atol=1e-3)
 
@@ -141,7 +142,7 @@ def test_pairs_are_evidence_for_models_that_have_them():
     y = rng.random(1500) < 1 / (1 + np.exp(-2 * X[:, 0] * X[:, 1]))
     for learner in LEARNERS:
         model = pb.ProperBoostClassifier(**learner, n_estimators=5, random_state=0).fit(X, y)
-        uses_pairs = "interactions" in learner or make_learner(model.weak_learner).is_grown
+        uses_pairs = "interactions" in learner or model.weak_learner_.is_grown
         assert model.slope_ == 1.0 if uses_pairs else model.slope_ < 0.9
 
 
@@ -149,7 +150,7 @@ def test_many_uninformative_features_do_not_hide_an_informative_one():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(1000, 100))
     y = rng.random(1000) < 1 / (1 + np.exp(-X[:, 7]))
-    assert pb.ProperBoostClassifier(n_estimators=2).fit(X, y).slope_ > ENOUGH
+    assert pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(X, y).slope_ > ENOUGH
 
 
 @pytest.mark.parametrize("multiclass", ["softmax", "canonical", "one_vs_rest"])
@@ -157,19 +158,23 @@ def test_classes_of_a_joint_model_share_their_evidence(multiclass):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(900, 3))
     y = np.where(X[:, 0] > 1, 2, rng.integers(0, 2, 900))  # classes 0 and 1 are alike
-    model = pb.ProperBoostClassifier("glog", multiclass=multiclass, n_estimators=5).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        "glog", multiclass=multiclass, n_estimators=5, weak_learner="table"
+    ).fit(X, y)
     assert model.slope_.shape == (3,)
     assert model.slope_[2] == 1.0
     if multiclass != "one_vs_rest":
         np.testing.assert_array_equal(model.slope_, 1.0)
     labels = rng.integers(0, 3, 900)
-    drawn = pb.ProperBoostClassifier("glog", multiclass=multiclass, n_estimators=5).fit(X, labels)
+    drawn = pb.ProperBoostClassifier(
+        "glog", multiclass=multiclass, n_estimators=5, weak_learner="table"
+    ).fit(X, labels)
     assert drawn.slope_.max() < 0.9
     share = np.bincount(labels) / 900
     np.testing.assert_allclose(drawn.predict_proba(X).mean(axis=0), share, atol=1e-2)
 
 
-@pytest.mark.parametrize("learner", [{}, {"weak_learner": "tree"}], ids=str)
+@pytest.mark.parametrize("learner", [{"weak_learner": "table"}, {"weak_learner": "tree"}], ids=str)
 def test_a_weight_of_2_is_the_row_twice(learner):
     slopes = []
     for seed in range(12):
@@ -189,7 +194,7 @@ def test_a_weight_of_2_is_the_row_twice(learner):
 def test_files_keep_the_slope(tmp_path):
     rng = np.random.default_rng(6)
     X, y = rng.normal(size=(300, 3)), rng.integers(0, 2, 300)
-    model = pb.ProperBoostClassifier(n_estimators=5).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(X, y)
     assert model.slope_ < 0.9
     model.save_model(tmp_path / "m.json")
     loaded = pb.load_model(tmp_path / "m.json")
@@ -210,7 +215,9 @@ def test_threads_make_no_difference():
 def test_a_class_that_weighs_nothing_beside_the_others_is_no_evidence():
     X = np.array([[0], [1], [0]])
     weights = {1: 12.4, 3: 1e169, 5: 2.3e-164}
-    model = pb.ProperBoostClassifier(class_weight=weights, normalize_weights=True)
+    model = pb.ProperBoostClassifier(
+        class_weight=weights, normalize_weights=True, weak_learner="table"
+    )
     assert np.isfinite(model.fit(X, [3, 1, 5]).predict_proba(X)).all()
 
 
@@ -218,5 +225,5 @@ def test_a_class_that_weighs_nothing_beside_the_others_is_no_evidence():
 @pytest.mark.filterwarnings("ignore:class_weight makes rows count")
 def test_rules_of_defaults_take_weights_of_any_scale():
     X = np.array([[1], [0], [2]])
-    model = pb.ProperBoostClassifier(class_weight={0: 3.0, 1: 3e72, 2: 0.02})
+    model = pb.ProperBoostClassifier(class_weight={0: 3.0, 1: 3e72, 2: 0.02}, weak_learner="table")
     assert np.isfinite(model.fit(X, [0, 1, 2], np.full(3, 3e219)).predict_proba(X)).all()

@@ -11,7 +11,6 @@ from helpers.models import LEARNERS, assert_same, document_of, load_document
 from properboost import _core, losses
 from properboost.fitting.intercept import find_intercepts
 from properboost.losses.probabilities import Link
-from properboost.parameters.learners import make_learner
 
 LOSSES = [*_core.loss_names(), "tangent", losses.from_functions(lambda u: 1 / (1 + np.exp(u)))]
 FEW = {"n_estimators": 6, "max_bins": 12}
@@ -138,7 +137,7 @@ def test_all_that_is_made_of_raw_predictions_has_it(problem, learner, request, t
         np.testing.assert_allclose(one, other + intercept, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(one, F, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(model.feature_importances_, plain.feature_importances_)
-    if not make_learner(model.weak_learner).is_grown:
+    if not model.weak_learner_.is_grown:
         for k, label in enumerate(model.classes_):
             ours, theirs = model.contributions(X, label), plain.contributions(X, label)
             np.testing.assert_array_equal(ours.values, theirs.values)
@@ -212,21 +211,25 @@ def test_slopes_beyond_the_range_are_refused(binary, slope):
 @pytest.mark.parametrize("value", ["mean", True, np.nan, np.inf, [np.inf], [], "1"])
 def test_it_is_a_name_or_numbers(binary, value):
     with pytest.raises((ValueError, TypeError), match="intercept"):
-        pb.ProperBoostClassifier(calibration=pb.Calibration(intercept=value)).fit(*binary)
+        pb.ProperBoostClassifier(
+            calibration=pb.Calibration(intercept=value), weak_learner="table"
+        ).fit(*binary)
 
 
 def test_there_is_one_for_each_model(binary, iris):
     for (X, y), intercept in ((binary, [0.1, 0.2]), (iris, 0.1), (iris, [0.1, 0.2])):
         with pytest.raises(ValueError, match=r"intercept must be .*; got "):
-            pb.ProperBoostClassifier(calibration=pb.Calibration(intercept=intercept)).fit(X, y)
+            pb.ProperBoostClassifier(
+                calibration=pb.Calibration(intercept=intercept), weak_learner="table"
+            ).fit(X, y)
     for calibration in (pb.Calibration(slope=1e307), pb.Calibration(intercept=1e301)):
         with pytest.raises(ValueError, match=r"slope=.* and intercept=.* make raw predictions"):
-            pb.ProperBoostClassifier(calibration=calibration).fit(*binary)
+            pb.ProperBoostClassifier(calibration=calibration, weak_learner="table").fit(*binary)
 
 
 def test_slopes_beyond_the_range_leave_no_constant() -> None:
     X, y = np.zeros((3, 1)), np.array([0, 1, 2])
     model = pb.ProperBoostClassifier(
-        loss="exponential", calibration=pb.Calibration(temperature=5e-324)
+        loss="exponential", calibration=pb.Calibration(temperature=5e-324), weak_learner="table"
     ).fit(X, y)
     assert np.isfinite(model.predict_proba(X)).all()

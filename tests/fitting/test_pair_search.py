@@ -44,7 +44,7 @@ def test_the_strongest_pairs_are_found(interactions):
     model = pb.ProperBoostClassifier(**settings).fit(X, y)
     assert model.pairs_ == [(1, 4), (2, 5)]
     assert model.pair_importances_[0] > model.pair_importances_[1] > 0.1
-    without = pb.ProperBoostClassifier(n_estimators=50).fit(X, y)
+    without = pb.ProperBoostClassifier(n_estimators=50, weak_learner="table").fit(X, y)
     X_test, y_test = make_interactions(seed=1)
     assert model.score(X_test, y_test) > without.score(X_test, y_test) + 0.15
 
@@ -55,7 +55,7 @@ def test_effects_of_single_features_are_no_interactions():
     X = random.uniform(-1, 1, (4000, 8))
     F = X[:, :6] @ [6.0, 5, 4, 3, 3, 3] + 2 * X[:, 6] * X[:, 7]
     y = random.random(4000) < 1 / (1 + np.exp(-F))
-    model = pb.ProperBoostClassifier(interactions=1, n_estimators=2).fit(X, y)
+    model = pb.ProperBoostClassifier(interactions=1, n_estimators=2, weak_learner="table").fit(X, y)
     assert model.pairs_ == [(6, 7)]
 
 
@@ -64,7 +64,9 @@ def test_effects_of_single_features_are_no_interactions():
 def test_large_weights_do_not_hide_pairs(interactions, factor):
     X, y = interactions
     weight = np.random.default_rng(0).uniform(0.5, 2.0, len(X)) * factor
-    model = pb.ProperBoostClassifier("exponential", interactions=2, n_estimators=30)
+    model = pb.ProperBoostClassifier(
+        "exponential", interactions=2, n_estimators=30, weak_learner="table"
+    )
     assert model.fit(X, y, weight).pairs_ == [(1, 4), (2, 5)]
 
 
@@ -88,7 +90,9 @@ def test_of_many_features_some_are_ranked(monkeypatch, interactions):
     X[:, 1] += 0.5 * X[:, 0]
     monkeypatch.setattr(pair_search, "RANKED_FEATURES", 4)
     monkeypatch.setattr(pair_search, "SPREAD_ROWS", 500)
-    model = pb.ProperBoostClassifier(interactions=100, n_estimators=50).fit(X, y)
+    model = pb.ProperBoostClassifier(interactions=100, n_estimators=50, weak_learner="table").fit(
+        X, y
+    )
     assert len(model.pairs_) == 6
     assert {0, 1} <= {j for pair in model.pairs_ for j in pair}
 
@@ -96,13 +100,27 @@ def test_of_many_features_some_are_ranked(monkeypatch, interactions):
 def test_pairs_may_be_named(interactions):
     X, y = interactions
     frame = pd.DataFrame(X, columns=list("abcdef"))
-    model = pb.ProperBoostClassifier(interactions=[("f", "c"), ("a", "b")]).fit(frame, y)
+    model = pb.ProperBoostClassifier(
+        interactions=[("f", "c"), ("a", "b")], weak_learner="table"
+    ).fit(frame, y)
     assert model.pairs_ == [("c", "f"), ("a", "b")]
-    model = pb.ProperBoostClassifier(interactions=[[2, 5]]).fit(X, y)
+    model = pb.ProperBoostClassifier(interactions=[[2, 5]], weak_learner="table").fit(X, y)
     assert model.pairs_ == [(2, 5)]
 
 
 def test_more_pairs_than_there_are(interactions):
     X, y = interactions
-    assert len(pb.ProperBoostClassifier(interactions=1000, n_estimators=5).fit(X, y).pairs_) == 15
-    assert pb.ProperBoostClassifier(interactions=3, n_estimators=5).fit(X[:, :1], y).pairs_ == []
+    assert (
+        len(
+            pb.ProperBoostClassifier(interactions=1000, n_estimators=5, weak_learner="table")
+            .fit(X, y)
+            .pairs_
+        )
+        == 15
+    )
+    assert (
+        pb.ProperBoostClassifier(interactions=3, n_estimators=5, weak_learner="table")
+        .fit(X[:, :1], y)
+        .pairs_
+        == []
+    )

@@ -71,7 +71,9 @@ def plan_by_hand(model, X, y):
 )
 def test_a_plan_that_runs_by_itself_is_the_fit(load, parameters):
     X, y = load(return_X_y=True)
-    model = pb.ProperBoostClassifier(n_estimators=5, n_jobs=1, **parameters)
+    model = pb.ProperBoostClassifier(
+        n_estimators=5, n_jobs=1, **{"weak_learner": "table"} | parameters
+    )
     plan, rows = plan_by_hand(model, X, y)
     scaling = find_scaling(plan, rows)
     stages = Run(plan, scaling, rows).finish()
@@ -86,13 +88,15 @@ def test_a_plan_that_runs_by_itself_is_the_fit(load, parameters):
 
 
 def test_a_plan_cannot_be_changed():
-    plan, _ = plan_by_hand(pb.ProperBoostClassifier(), *load_breast_cancer(return_X_y=True))
+    plan, _ = plan_by_hand(
+        pb.ProperBoostClassifier(weak_learner="table"), *load_breast_cancer(return_X_y=True)
+    )
     with pytest.raises(dataclasses.FrozenInstanceError):
         plan.n_estimators = 3
 
 
 def test_the_most_estimators_are_those_of_both_stages():
-    model = pb.ProperBoostClassifier(n_estimators=7)
+    model = pb.ProperBoostClassifier(n_estimators=7, weak_learner="table")
     assert count_estimators(model) == 7
     assert count_estimators(model.set_params(interactions=2)) == 14
     assert count_estimators(model.set_params(interactions__n_estimators=3)) == 10

@@ -20,7 +20,7 @@ def nothing_shown(monkeypatch):
 
 def fit(**parameters):
     X, y = load_breast_cancer(return_X_y=True)
-    return pb.ProperBoostClassifier(**parameters).fit(X, y)
+    return pb.ProperBoostClassifier(**{"weak_learner": "table"} | parameters).fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -60,14 +60,18 @@ def test_labels_by_chance_have_no_end_to_reach():
     X, y = rng.normal(size=(2000, 5)), rng.integers(0, 2, 2000)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        pb.ProperBoostClassifier(learning_rate=0.05, n_estimators=50).fit(X, y)
+        pb.ProperBoostClassifier(learning_rate=0.05, n_estimators=50, weak_learner="table").fit(
+            X, y
+        )
 
 
 def test_several_classes_are_looked_at_too():
     X, y = load_breast_cancer(return_X_y=True)
     y = y + (X[:, 0] > np.median(X[:, 0]))
     with pytest.warns(UserWarning, match=STILL_FALLS):
-        pb.ProperBoostClassifier(learning_rate=0.02, n_estimators=100).fit(X, y)
+        pb.ProperBoostClassifier(learning_rate=0.02, n_estimators=100, weak_learner="table").fit(
+            X, y
+        )
 
 
 def test_a_warning_changes_no_bit():
@@ -75,7 +79,9 @@ def test_a_warning_changes_no_bit():
     with pytest.warns(UserWarning, match=STILL_FALLS):
         first = fit(**parameters)
     X, y = load_breast_cancer(return_X_y=True)
-    longer = pb.ProperBoostClassifier(learning_rate=0.05, n_estimators=1000).fit(X, y)
+    longer = pb.ProperBoostClassifier(
+        learning_rate=0.05, n_estimators=1000, weak_learner="table"
+    ).fit(X, y)
     for column in ("feature", "step", "risk"):
         np.testing.assert_array_equal(first.history_[column], longer.history_[column][:30])
 

@@ -209,7 +209,9 @@ def test_scores_that_are_never_defined_are_refused(classes):
     X = rng.normal(size=(90, 2))
     y = np.arange(90) % classes
     model = pb.ProperBoostClassifier(
-        n_estimators=3, early_stopping=pb.EarlyStopping(scoring=lambda *_: -np.inf)
+        n_estimators=3,
+        early_stopping=pb.EarlyStopping(scoring=lambda *_: -np.inf),
+        weak_learner="table",
     )
     with pytest.raises(ValueError, match="gave no finite score of the validation rows after any"):
         model.fit(X, y, X_val=X, y_val=y)
@@ -220,9 +222,9 @@ def test_scores_that_are_never_defined_are_refused(classes):
     assert model.n_iter_ == 3
     if classes == 2:
         with pytest.raises(ValueError, match=r"^scoring='roc_auc' gave no finite score"):
-            pb.ProperBoostClassifier(early_stopping=pb.EarlyStopping(scoring="roc_auc")).fit(
-                X, y, X_val=X[::2], y_val=y[::2]
-            )
+            pb.ProperBoostClassifier(
+                early_stopping=pb.EarlyStopping(scoring="roc_auc"), weak_learner="table"
+            ).fit(X, y, X_val=X[::2], y_val=y[::2])
 
 
 def test_what_separates_rows_is_scored_once():
@@ -237,7 +239,7 @@ def test_what_separates_rows_is_scored_once():
 
 def test_bad_validation_rows_are_named(binary):
     X, y = binary
-    model = pb.ProperBoostClassifier(n_estimators=2)
+    model = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table")
     for arguments, message in (
         ({"X_val": X[:, :3], "y_val": y}, "X_val: X has 3 features"),
         ({"X_val": X, "y_val": y[:9]}, "X_val and y_val must have as many rows; got 569 and 9"),

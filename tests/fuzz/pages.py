@@ -281,7 +281,7 @@ def _squeeze(text: str) -> str:
 def _check_pieces(fitted: tuple[Any, Any, Any]) -> None:
     model, X, _ = fitted
     pieces = [model.contributions(X[:2])] if hasattr(model, "contributions") else []
-    if model.weak_learner == "table":
+    if model.weak_learner_.name == "table":
         label = model.classes_[0]
         pieces += [model.shape_function(j, label) for j in (0, X.shape[1] - 1)]
         pieces += [model.term_function(pair, label) for pair in model.pairs_]
@@ -305,7 +305,7 @@ def _check_plots(case: PageCase, fitted: tuple[Any, Any, Any]) -> None:
 
     model, X, _ = fitted
     drawn = [lambda: pb.plots.plot_training(model)] if len(case.classes) > 2 else []
-    if model.weak_learner == "table":
+    if model.weak_learner_.name == "table":
         drawn += [lambda: pb.plots.plot_shape_function(model, X.shape[1] - 1)]
         drawn += [lambda: pb.plots.plot_contributions(model.contributions(X[:1]))]
         drawn += [partial(pb.plots.plot_term_function, model, pair) for pair in model.pairs_]
@@ -346,7 +346,7 @@ def _check_terminal(fitted: tuple[Any, Any, Any], folder: Path) -> None:
     with contextlib.redirect_stdout(printed):
         assert main(["inspect", str(path)]) == 0
     texts = [printed.getvalue()]
-    if model.weak_learner == "tree":
+    if model.weak_learner_.name == "tree":
         texts.append(model.describe_tree(1, model.classes_[-1]))
     if model.weak_learner == "rule":
         texts += map(str, model.rules(model.classes_[-1]))

@@ -356,7 +356,11 @@ def expected_model(case: FileCase, table: WrittenFile) -> Any:
         y = y.astype(bool)
     categorical = [name for name in X.columns if X[name].dtype == "category"]
     model = pb.ProperBoostClassifier(
-        n_estimators=2, rows_per_bin=None, n_jobs=1, categorical_features=categorical
+        n_estimators=2,
+        rows_per_bin=None,
+        n_jobs=1,
+        categorical_features=categorical,
+        weak_learner="table",
     )
     try:
         with warnings.catch_warnings(action="ignore"):

@@ -137,7 +137,9 @@ def read(pb, path, *, mmap):
 
 def fit(pb, table, path):
     """Return the model file of a table, or the message of a refusal."""
-    model = pb.ProperBoostClassifier(n_estimators=1, rows_per_bin=None, n_jobs=1)
+    model = pb.ProperBoostClassifier(
+        n_estimators=1, rows_per_bin=None, n_jobs=1, weak_learner="table"
+    )
     model.set_params(max_bins=4 if table.n_bins.max() <= 4 else 255)
     try:
         with warnings.catch_warnings(action="ignore"):

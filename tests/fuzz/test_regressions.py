@@ -81,7 +81,7 @@ def test_factors_of_classes_whose_mean_is_1_may_lead_beyond_the_range():
     X, y = np.array([[8], [8], [8], [0]], dtype=np.int8), np.array([1, 1, 0, 0])
     model = pb.ProperBoostClassifier(
         gain=np.finfo(float).max, n_estimators=1, learning_rate=1e300,
-        class_weight={0: 0.010162333509904323, 1: 0.29294180424750715},
+        class_weight={0: 0.010162333509904323, 1: 0.29294180424750715}, weak_learner="table",
     ).fit(X, y)  # fmt: skip
     hold(model, X, y, only="uniform weights, normalised, are no weights", seed=1893897177085473)
 
@@ -138,7 +138,9 @@ def test_bags_lose_the_digits_that_their_intercepts_do_not_have():
 def test_a_large_prior_leaves_few_digits_of_weights():
     X = np.array([[8.0], [10.0], [8.0], [0.0], [4.0], [2.0], [0.0], [6.0], [4.0], [0.0]])
     y = np.array([0, 1, 1, 0, 0, 0, 0, 0, 0, 0])
-    model = pb.ProperBoostClassifier(learning_rate=114, prior=2147483624).fit(X, y)
+    model = pb.ProperBoostClassifier(learning_rate=114, prior=2147483624, weak_learner="table").fit(
+        X, y
+    )
     hold(model, X, y, only="weight 2 is the row twice", seed=3530891299000445)
 
 
@@ -164,7 +166,9 @@ def test_bags_have_the_gains_that_all_rows_have():
     """All rows together are in balance, but not those of a bag, whose steps left the range."""
     X, y = np.arange(40.0).reshape(-1, 1) % 2, np.arange(40) // 2 % 2
     usual, *others = (
-        pb.ProperBoostClassifier(gain=gain, outer_bags=5).fit(X, y).predict_proba(X)
+        pb.ProperBoostClassifier(gain=gain, outer_bags=5, weak_learner="table")
+        .fit(X, y)
+        .predict_proba(X)
         for gain in (1e-6, 1e-30, 1e-310)
     )
     for gains in others:
@@ -187,7 +191,9 @@ def test_lines_in_features_without_limits_are_saved():
 def test_steps_that_are_solved_for_add_up_rows_in_the_order_of_screens():
     """Screens order rows by their numbers, and rows of weight 0 have numbers, too."""
     X, y = np.array([[2.0], [0.0], [3.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 0, 0, 1, 1])
-    model = pb.ProperBoostClassifier(step="totally_corrective", screening=2).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        step="totally_corrective", screening=2, weak_learner="table"
+    ).fit(X, y)
     hold(model, X, y, only="a row of weight 0 is no row", seed=3495293157000115)
 
 
@@ -213,7 +219,7 @@ def test_rows_are_drawn_by_numbers_that_rows_of_weight_0_and_copies_have_too(set
 
 def test_links_of_the_least_gain_are_rounded_to_0():
     X, y = np.array([[1.0], [0.0]]), np.array([1, 0])
-    model = pb.ProperBoostClassifier(gain=5e-324).fit(X, y)
+    model = pb.ProperBoostClassifier(gain=5e-324, weak_learner="table").fit(X, y)
     hold(
         model, X, y, seed=2815589257000636,
         only="shape functions and contributions are finite and add up to the raw prediction",
@@ -230,7 +236,7 @@ def test_probabilities_of_raw_predictions_next_to_nothing(dialect):
         pb.ProperBoostClassifier(
             multiclass="one_vs_rest", gain=2.0, learning_rate=1e-310,
             calibration=pb.Calibration(temperature=1.7e308),
-            n_estimators=3,
+            n_estimators=3, weak_learner="table",
         ).fit(x[:, None], np.arange(60) // 20),
     ]  # fmt: skip
     for model in models:
@@ -274,7 +280,9 @@ def test_a_search_whose_gain_is_too_small_is_refused_by_its_name():
 def test_bags_under_the_largest_of_gains_are_saved(tmp_path):
     """The sum of the bags' risks overflowed, and files cannot hold infinity."""
     X, y = np.arange(60.0)[:, None], np.arange(60) % 2
-    model = pb.ProperBoostClassifier(gain=1.797e308, outer_bags=4, n_estimators=3).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        gain=1.797e308, outer_bags=4, n_estimators=3, weak_learner="table"
+    ).fit(X, y)
     model.save_model(tmp_path / "model.json")
     assert np.isfinite(model.history_["risk"]).all()
 
@@ -295,7 +303,7 @@ def test_steps_that_overflow_are_refused_before_they_are_scored():
     X = np.arange(40.0)[:, None]
     with pytest.raises(ValueError, match=r"^slope=.* make raw predictions beyond"):
         pb.ProperBoostClassifier(
-            calibration=pb.Calibration(slope=1.79e308), early_stopping=True
+            calibration=pb.Calibration(slope=1.79e308), early_stopping=True, weak_learner="table"
         ).fit(X, X[:, 0] > 9.0)
 
 
@@ -303,7 +311,9 @@ def test_a_class_whose_rows_that_count_are_all_held_out_is_refused():
     """The error named y_val, which the user had not passed."""
     X, y = np.zeros((6, 1)), np.array([1, 2, 0, 1, 0, 2])
     model = pb.ProperBoostClassifier(
-        early_stopping=pb.EarlyStopping(validation_fraction=0.4), random_state=0
+        early_stopping=pb.EarlyStopping(validation_fraction=0.4),
+        random_state=0,
+        weak_learner="table",
     )
     with pytest.raises(ValueError, match="early_stopping cannot score the rows it holds out"):
         model.fit(X, y, np.array([0.0, 1.0, 0.0, 1.0, 1.0, 0.0]))
@@ -362,7 +372,7 @@ def test_scores_with_the_intercept_are_no_scores_to_stop_by():
     """A random score may be better the second time."""
     X, y = np.arange(8.0)[:, None], np.arange(8) % 3
     model = pb.ProperBoostClassifier(
-        calibration=pb.Calibration(intercept="auto"), n_estimators=3
+        calibration=pb.Calibration(intercept="auto"), n_estimators=3, weak_learner="table"
     ).fit(X, y)
     hold(model, X, y, only="estimators whose score is undefined are never the best", seed=5)
 
@@ -417,7 +427,9 @@ def test_a_pair_has_no_standard_error_where_no_training_row_is():
     X = rng.normal(size=(60, 2))
     y = (X[:, 0] * X[:, 1] > 0.0).astype(int)
     X[0, 0], weight = np.nan, np.arange(60) > 0
-    model = pb.ProperBoostClassifier(outer_bags=4, interactions=1, n_estimators=3)
+    model = pb.ProperBoostClassifier(
+        outer_bags=4, interactions=1, n_estimators=3, weak_learner="table"
+    )
     model.fit(X, y, weight.astype(float))
     errors = model.contributions(X[:2]).standard_errors
     assert np.isnan(errors).tolist() == [[False, False, True], [False, False, False]]
@@ -453,16 +465,16 @@ def test_a_cell_is_cut_between_its_own_bins():
 def test_values_times_heavy_weights_are_merged():
     """The largest of values times a heavy weight overflowed, and NumPy warned."""
     X, y, weight = np.array([[1.0], [0.0]]), np.array([0, 1]), np.full(2, 5.124e174)
-    model = pb.ProperBoostClassifier(gain=1e300, n_estimators=1, response="exact", prior=5.0).fit(
-        X, y, weight
-    )
+    model = pb.ProperBoostClassifier(
+        gain=1e300, n_estimators=1, response="exact", prior=5.0, weak_learner="table"
+    ).fit(X, y, weight)
     hold(model, X, y, weight, only="a model merged with itself is the model")
 
 
 def test_log_odds_of_the_least_gains_have_no_slope():
     """The slope of log-odds over raw predictions overflowed, and NumPy warned."""
     X, y = np.array([[0], [0]]), np.array([0, 1])
-    model = pb.ProperBoostClassifier(gain=1e-310).fit(X, y)
+    model = pb.ProperBoostClassifier(gain=1e-310, weak_learner="table").fit(X, y)
     hold(
         model, X, y,
         only="shape functions and contributions are finite and add up to the raw prediction",
@@ -474,7 +486,7 @@ def test_sqlite_reads_numbers_next_to_the_middle_of_two_doubles():
     X = np.arange(6.0)[:, None]
     y = np.array([0, 0, 1, 0, 1, 1])
     model = pb.ProperBoostClassifier(
-        n_estimators=1, calibration=pb.Calibration(intercept=-0.168153272191)
+        n_estimators=1, calibration=pb.Calibration(intercept=-0.168153272191), weak_learner="table"
     ).fit(X, y)
     query = pb.export.to_sql(model, dialect="sqlite", table="rows")
     literals = re.findall(r"\d+\.\d+e0", query)
@@ -488,7 +500,9 @@ def test_heavy_weights_and_large_values_are_put_in_order():
     """The products of both overflowed in the isotonic regression, which then was in no order."""
     X, y = np.array([[1.0], [0.0]]), np.array([0, 1])
     weight = np.full(2, 5.124095151386955e174)
-    model = pb.ProperBoostClassifier(gain=1e300, n_estimators=1, response="exact", prior=5.0)
+    model = pb.ProperBoostClassifier(
+        gain=1e300, n_estimators=1, response="exact", prior=5.0, weak_learner="table"
+    )
     with pytest.warns(UserWarning, match="sample_weight has a mean of"):
         model.fit(X, y, weight)
     values = model.monotonize(0, 1).shape_function(0).values
@@ -556,7 +570,12 @@ def test_a_search_along_a_table_next_to_nothing_ends(step):
     """It doubled a step that was infinite, as long as the risk still fell."""
     X, y = np.arange(39.0)[:, None], np.arange(39) % 5 % 2
     model = pb.ProperBoostClassifier(
-        "exponential", gain=1e-310, response="exact", step=step, n_estimators=3
+        "exponential",
+        gain=1e-310,
+        response="exact",
+        step=step,
+        n_estimators=3,
+        weak_learner="table",
     )
     with pytest.raises(ValueError, match=r"the gain larger"):
         model.fit(X, y)
@@ -578,12 +597,12 @@ def test_lines_without_a_round_have_no_trees_in_files():
 )
 def test_sparse_tables_have_no_length_and_no_columns(only):
     X, y = sparse.csr_array(np.array([[0], [1]], dtype=np.int8)), np.array([1, 0])
-    hold(pb.ProperBoostClassifier().fit(X, y), X, y, only=only)
+    hold(pb.ProperBoostClassifier(weak_learner="table").fit(X, y), X, y, only=only)
 
 
 def test_sparse_matrices_are_not_made_of_half_precision_in_the_other_byte_order():
     X, y = np.zeros((2, 1), dtype=np.dtype(np.float16).newbyteorder()), np.array([1, 0])
-    model = pb.ProperBoostClassifier().fit(X, y)
+    model = pb.ProperBoostClassifier(weak_learner="table").fit(X, y)
     hold(model, X, y, only="a sparse matrix makes the model of the same numbers in a table", seed=1)
 
 
@@ -606,7 +625,9 @@ def test_a_feature_of_a_pair_is_not_made_monotone(weight):
     """The pair's part of the other feature, which is constant, hid that of this one."""
     X = np.stack([[0, 2, 6, 3, 3, 4, 1, 5, 6, 1, 6], np.zeros(11)], axis=1)
     y = np.array([0, 0, 1, 1, 1, 1, 0, 1, 0, 1, 0])
-    model = pb.ProperBoostClassifier(n_estimators=8, interactions=10, outer_bags=5)
+    model = pb.ProperBoostClassifier(
+        n_estimators=8, interactions=10, outer_bags=5, weak_learner="table"
+    )
     model.fit(X, y, np.full(11, weight))
     with pytest.raises(ValueError, match="must be in no joint term"):
         model.monotonize(0)

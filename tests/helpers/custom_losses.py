@@ -59,9 +59,9 @@ def make_rows():
 
 def fit(loss, rows, **settings):
     gain = 1.0 if isinstance(loss, str) else None  # a loss object has a gain
-    return pb.ProperBoostClassifier(loss, **{"n_estimators": 40, "gain": gain, **settings}).fit(
-        *rows
-    )
+    return pb.ProperBoostClassifier(
+        loss, **{"n_estimators": 40, "gain": gain, "weak_learner": "table", **settings}
+    ).fit(*rows)
 
 
 def logit(p):

@@ -9,9 +9,9 @@ CATEGORIES = ["it's", '"q"', "a\\b", ";--", "é", "  sp ", "A", "a", "NULL", "')
 NAMES = ['a"b', "c'; --", "select", "x0", "town", "size", "label"]
 
 MODELS = {
-    "tables": {},
-    "pairs": {"interactions": 3},
-    "bags": {"outer_bags": 4},
+    "tables": {"weak_learner": "table"},
+    "pairs": {"weak_learner": "table", "interactions": 3},
+    "bags": {"weak_learner": "table", "outer_bags": 4},
     "trees": {"weak_learner": pb.Tree(max_leaf_nodes=8)},
     "symmetric": {"weak_learner": pb.Tree(grow_policy="symmetric", max_depth=3)},
     "lines": {"weak_learner": pb.Tree(linear_leaves=True, max_leaf_nodes=4)},

@@ -10,14 +10,14 @@ import properboost as pb
 from properboost.parameters.learners import make_learner
 
 LEARNERS = {
-    "table": {},
-    "table, cyclic": {"selection": "cyclic"},
+    "table": {"weak_learner": "table"},
+    "table, cyclic": {"weak_learner": "table", "selection": "cyclic"},
     "stump": {"weak_learner": "stump"},
     "stump, cyclic": {"weak_learner": "stump", "selection": "cyclic"},
     "tree": {"weak_learner": pb.Tree(max_leaf_nodes=6)},
     "symmetric tree": {"weak_learner": pb.Tree(grow_policy="symmetric", max_depth=3)},
     "rule": {"weak_learner": "rule"},
-    "pairs": {"interactions": 3},
+    "pairs": {"weak_learner": "table", "interactions": 3},
     "pairs, cyclic": {
         "interactions": 3,
         "selection": "cyclic",
@@ -62,7 +62,8 @@ def assert_same(a, b, X):
     for key in a.history_:
         np.testing.assert_array_equal(a.history_[key], b.history_[key])
     assert same_model(a, b)
-    if make_learner(getattr(a, "best_estimator_", a).weak_learner).is_grown:
+    model = getattr(a, "best_estimator_", a)
+    if make_learner(getattr(model, "weak_learner_", model.weak_learner)).is_grown:
         return
     assert a.pairs_ == b.pairs_
     for pair in a.pairs_:

@@ -72,8 +72,8 @@ def search_everything(model, X, row, known, to, keep):
 
 
 MODELS = {
-    "tables": {},
-    "pairs": {"interactions": 4},
+    "tables": {"weak_learner": "table"},
+    "pairs": {"weak_learner": "table", "interactions": 4},
     "trees of two features": {"weak_learner": pb.Tree(interaction_cst=2), "n_estimators": 30},
     "trees of three features": {"weak_learner": pb.Tree(interaction_cst=3), "n_estimators": 30},
     "lines": {
@@ -151,7 +151,7 @@ def test_the_search_of_models_without_terms_misses_little():
 
 def test_values_are_of_the_training_rows():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    model = pb.ProperBoostClassifier(n_jobs=1).fit(X, y)
+    model = pb.ProperBoostClassifier(n_jobs=1, weak_learner="table").fit(X, y)
     changes = model.changes(X[:40])
     for row, change in enumerate(changes):
         for new in change.features if change else ():
@@ -186,7 +186,7 @@ def test_missing_values_stay():
 
 def test_arrays_have_positions():
     X, y = load_iris(return_X_y=True)
-    model = pb.ProperBoostClassifier(n_jobs=1).fit(X, y)
+    model = pb.ProperBoostClassifier(n_jobs=1, weak_learner="table").fit(X, y)
     changes = model.changes(X, to=2, keep=[3])
     features = {new.feature for change in changes if change for new in change.features}
     assert features <= {0, 1, 2}
@@ -196,7 +196,7 @@ def test_arrays_have_positions():
 
 def test_wrong_arguments_are_named():
     X, y = make_rows()
-    model = pb.ProperBoostClassifier(n_jobs=1, n_estimators=5).fit(X, y)
+    model = pb.ProperBoostClassifier(n_jobs=1, n_estimators=5, weak_learner="table").fit(X, y)
     with pytest.raises(ValueError, match=r"to must be one of \[0, 1\]; got 'no'"):
         model.changes(X, to="no")
     with pytest.raises(TypeError, match=r"keep must be a list .*; got 'a': write \['a'\]"):
@@ -208,7 +208,7 @@ def test_wrong_arguments_are_named():
         changes.apply(X[:3].to_numpy().tolist())
     with pytest.raises(ValueError, match="keep: the name 'none' is unknown"):
         model.changes(X, keep=["none"])
-    begun = pb.ProperBoostClassifier(n_jobs=1, n_estimators=5).fit(
+    begun = pb.ProperBoostClassifier(n_jobs=1, n_estimators=5, weak_learner="table").fit(
         X, y, init_score=np.zeros(len(X))
     )
     with pytest.raises(ValueError, match="init_score"):

@@ -84,7 +84,7 @@ def test_nothing_learnt_is_nothing_added(learner):
 
 def test_a_fit_comes_first(iris):
     with pytest.raises(NotFittedError):
-        pb.ProperBoostClassifier().contributions(iris[0])
+        pb.ProperBoostClassifier(weak_learner="table").contributions(iris[0])
 
 
 # -- tables ---------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def test_each_row_explains_its_predicted_class(iris, learner, multiclass):
 
 def test_of_each_rows_class_are_the_intervals(iris):
     X, y = iris
-    model = pb.ProperBoostClassifier(n_estimators=5, outer_bags=4).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=5, outer_bags=4, weak_learner="table").fit(X, y)
     for scale in ("log_odds", "probability"):
         contributions = model.contributions(X[::20], scale=scale)
         ends = np.stack(contributions.interval())
@@ -154,7 +154,7 @@ def test_of_each_rows_class_are_the_intervals(iris):
 @pytest.mark.parametrize("scale", ["raw", "log_odds", "probability"])
 def test_a_part_of_the_rows_is_had_as_of_an_array(iris, chosen, scale):
     X, y = iris
-    model = pb.ProperBoostClassifier(n_estimators=3, outer_bags=4).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=3, outer_bags=4, weak_learner="table").fit(X, y)
     every = model.contributions(X[::8][:19], scale=scale)
     if isinstance(chosen, np.ndarray):
         chosen = chosen[:19]
@@ -172,7 +172,9 @@ def test_a_part_of_the_rows_is_had_as_of_an_array(iris, chosen, scale):
 
 def test_rows_keep_their_values(mixed):
     X, y, _ = mixed
-    model = pb.ProperBoostClassifier(n_estimators=3, interactions=[(0, 1)]).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        n_estimators=3, interactions=[(0, 1)], weak_learner="table"
+    ).fit(X, y)
     rows = X[:30].copy()
     contributions = model.contributions(rows)
     rows.loc[:, "visits"] = 0  # later changes of the table do not matter
@@ -191,7 +193,7 @@ def test_rows_keep_their_values(mixed):
 
 def test_values_of_numbers_and_categories_in_arrays():
     X = np.array([[1, 10], [2, 20], [1, 30], [2, 40]] * 9, dtype=np.float32)
-    model = pb.ProperBoostClassifier(n_estimators=2, categorical_features=[0])
+    model = pb.ProperBoostClassifier(n_estimators=2, categorical_features=[0], weak_learner="table")
     contributions = model.fit(X, [0, 1, 0, 1] * 9).contributions(X[:2])
     assert [contributions.describe_value(0, j) for j in (0, 1)] == ["1", "10"]
     assert contributions.columns[1].dtype == np.float32
@@ -202,7 +204,9 @@ def test_values_of_numbers_and_categories_in_arrays():
 
 def test_raw_ones_can_be_turned(mixed, iris):
     for X, y in (mixed[:2], iris):
-        model = pb.ProperBoostClassifier(n_estimators=3, outer_bags=4).fit(X, y)
+        model = pb.ProperBoostClassifier(n_estimators=3, outer_bags=4, weak_learner="table").fit(
+            X, y
+        )
         raw = model.contributions(X[:20])
         for scale in ("raw", "log_odds", "probability"):
             if not raw.can_turn(scale):
@@ -234,7 +238,9 @@ def test_trees_have_all_scales(mixed):
 @pytest.mark.parametrize("bags", [0, 4])
 def test_a_frame_has_a_line_for_each_row_and_term(mixed, bags):
     X, y, _ = mixed
-    model = pb.ProperBoostClassifier(n_estimators=3, interactions=[(0, 1)], outer_bags=bags)
+    model = pb.ProperBoostClassifier(
+        n_estimators=3, interactions=[(0, 1)], outer_bags=bags, weak_learner="table"
+    )
     contributions = model.fit(X, y).contributions(X[:7], scale="log_odds")
     frame = contributions.to_frame(0.5)
     names = ["row", "class", "term", "value", "contribution"]
@@ -254,7 +260,9 @@ def test_a_frame_has_a_line_for_each_row_and_term(mixed, bags):
 def test_a_frame_of_many_classes_names_each_rows(iris):
     X, y = iris
     contributions = (
-        pb.ProperBoostClassifier(n_estimators=3).fit(X, y).contributions(X[[0, 60, 140]])
+        pb.ProperBoostClassifier(n_estimators=3, weak_learner="table")
+        .fit(X, y)
+        .contributions(X[[0, 60, 140]])
     )
     frame = contributions.to_frame()
     np.testing.assert_array_equal(
@@ -264,7 +272,11 @@ def test_a_frame_of_many_classes_names_each_rows(iris):
 
 
 def test_missing_pandas_and_shap_are_named(iris, monkeypatch):
-    contributions = pb.ProperBoostClassifier(n_estimators=1).fit(*iris).contributions(iris[0][:1])
+    contributions = (
+        pb.ProperBoostClassifier(n_estimators=1, weak_learner="table")
+        .fit(*iris)
+        .contributions(iris[0][:1])
+    )
     for package, extra, ask in (
         ("pandas", "frames", contributions.to_frame),
         ("shap", "explain", contributions.to_shap),
@@ -277,7 +289,9 @@ def test_missing_pandas_and_shap_are_named(iris, monkeypatch):
 @needs_shap
 def test_shap_gets_an_explanation(mixed, iris):
     X, y, _ = mixed
-    model = pb.ProperBoostClassifier(n_estimators=3, interactions=[(0, 1)]).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        n_estimators=3, interactions=[(0, 1)], weak_learner="table"
+    ).fit(X, y)
     contributions = model.contributions(X[:5], scale="log_odds")
     explanation = contributions.to_shap()
     np.testing.assert_array_equal(explanation.values, contributions.values)
@@ -287,7 +301,11 @@ def test_shap_gets_an_explanation(mixed, iris):
     )
     assert explanation.feature_names == list(contributions.names)
     assert explanation.data[0, 3] == contributions.describe_value(0, 3)
-    numbers = pb.ProperBoostClassifier(n_estimators=3).fit(*iris).contributions(iris[0][:5])
+    numbers = (
+        pb.ProperBoostClassifier(n_estimators=3, weak_learner="table")
+        .fit(*iris)
+        .contributions(iris[0][:5])
+    )
     np.testing.assert_array_equal(numbers.to_shap().data, iris[0][:5])
     with pytest.raises(ValueError, match="adds up, which contributions with scale='probability'"):
         model.contributions(X[:5], scale="probability").to_shap()
@@ -313,7 +331,9 @@ def test_rows_of_predicted_classes_equal_the_contributions_of_each_class(
 def test_terms_added_one_by_one_lead_to_the_prediction(iris, n_classes):
     X, y = iris
     y = np.minimum(y, n_classes - 1)
-    model = pb.ProperBoostClassifier(n_estimators=10, interactions=1).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=10, interactions=1, weak_learner="table").fit(
+        X, y
+    )
     contributions = model.contributions(X[::30], scale="probability")
     p = model.predict_proba(X[::30])
     for row in range(len(contributions)):

@@ -70,7 +70,7 @@ def test_dashboards_draw_all_of_it(iris, n_classes):
     pytest.importorskip("interpret")
     pytest.importorskip("plotly")
     X, y = iris
-    model = pb.ProperBoostClassifier(n_estimators=3, interactions=1)
+    model = pb.ProperBoostClassifier(n_estimators=3, interactions=1, weak_learner="table")
     model.fit(X, np.minimum(y, n_classes - 1))
     for explanation in (
         model.explain_global(),
@@ -85,7 +85,9 @@ def test_texts_are_what_json_holds(fitted, monkeypatch):
     X = X.set_axis(
         pytest.importorskip("pandas").Index(["\ud800\x1b[31m", "b", "c"], dtype=object), axis=1
     )
-    model = pb.ProperBoostClassifier(n_estimators=5, interactions=1).fit(X, [f"\x0b{k}" for k in y])
+    model = pb.ProperBoostClassifier(n_estimators=5, interactions=1, weak_learner="table").fit(
+        X, [f"\x0b{k}" for k in y]
+    )
     monkeypatch.setattr(dashboards, "_make", lambda *arguments: arguments)
     for arguments in (model.explain_global(), model.explain_local(X[:2])):
         shown = [arguments[3], [panel["names"] for panel in arguments[2] if "names" in panel]]

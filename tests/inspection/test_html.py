@@ -117,7 +117,9 @@ def test_many_categories_and_terms_are_cut_short():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 30, (500, 14)).astype(float)
     y = (X[:, 0] > 14) ^ (rng.random(500) < 0.2)
-    model = pb.ProperBoostClassifier(n_estimators=5, categorical_features=[0]).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        n_estimators=5, categorical_features=[0], weak_learner="table"
+    ).fit(X, y)
     text = Reader(model.shape_function(0)._repr_html_()).text
     assert "10 categories of fewest rows are left out" in text
     assert "4 more" in Reader(model.contributions(X[:1])._repr_html_()).text
@@ -126,7 +128,7 @@ def test_many_categories_and_terms_are_cut_short():
 
 
 def test_a_constant_feature_is_drawn():
-    model = pb.ProperBoostClassifier(n_estimators=2).fit(
+    model = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(
         np.column_stack([np.ones(40), np.arange(40.0)]), np.arange(40) > 19
     )
     read = Reader(model.shape_function(0)._repr_html_())
@@ -136,7 +138,9 @@ def test_a_constant_feature_is_drawn():
 
 def test_each_row_names_its_class(iris):
     X, y = iris
-    model = pb.ProperBoostClassifier(n_estimators=3).fit(X, np.array(["a", "b", "c"])[y])
+    model = pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(
+        X, np.array(["a", "b", "c"])[y]
+    )
     contributions = model.contributions(X[[0, 60, 140]], scale="log_odds")
     text = Reader(contributions._repr_html_()).text
     for i, label in enumerate(contributions.class_label):
@@ -155,7 +159,9 @@ def test_any_text_is_text(rows, text):
     X["b"] = pd.Categorical.from_codes(np.arange(200) % 3, levels)
     X.columns = pd.Index([text, "b"], dtype=object)
     labels = np.array([text if label == "no" else "other" for label in y], dtype=object)
-    model = pb.ProperBoostClassifier(n_estimators=4, interactions=1).fit(X, labels)
+    model = pb.ProperBoostClassifier(n_estimators=4, interactions=1, weak_learner="table").fit(
+        X, labels
+    )
     pieces = [model.shape_function(0), model.shape_function("b"), model.term_function((0, 1))]
     for piece in (*pieces, model.contributions(X[:3])):
         html = piece._repr_html_()

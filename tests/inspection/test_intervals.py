@@ -37,7 +37,7 @@ def spread_of(values):
 def explain_bags(model, X):
     """Yield the contributions that each bag alone makes."""
     for bag in model.ensemble_.standard_errors.bags:
-        alone = pb.ProperBoostClassifier()
+        alone = pb.ProperBoostClassifier(weak_learner="table")
         alone.__dict__.update(model.__dict__, ensemble_=bag)
         yield alone.contributions(X).values
 
@@ -91,7 +91,9 @@ def test_an_effect_is_within_its_noise_or_not(model, rows):
 
 def test_a_feature_that_no_bag_takes_is_within_its_noise():
     X = np.column_stack([np.arange(80.0), np.ones(80)])
-    model = pb.ProperBoostClassifier(n_estimators=3, outer_bags=4).fit(X, np.arange(80) % 8 > 3)
+    model = pb.ProperBoostClassifier(n_estimators=3, outer_bags=4, weak_learner="table").fit(
+        X, np.arange(80) % 8 > 3
+    )
     shape = model.shape_function(1)
     assert (shape.p_value, shape.within_noise) == (1.0, True)
     assert not shape.standard_errors.any()
@@ -99,7 +101,9 @@ def test_a_feature_that_no_bag_takes_is_within_its_noise():
 
 def test_without_bags_there_are_none(rows):
     X, y = rows
-    model = pb.ProperBoostClassifier(n_estimators=3, interactions=[(0, 2)]).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        n_estimators=3, interactions=[(0, 2)], weak_learner="table"
+    ).fit(X, y)
     for explained in (model.shape_function(0), model.term_function((0, 2)), model.contributions(X)):
         assert explained.standard_errors is None
         assert explained.within_noise is None

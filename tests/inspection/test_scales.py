@@ -214,7 +214,7 @@ def test_standard_errors_of_a_softmax_are_those_of_what_is_added(rows):
     shape = model.shape_function(0, "b", "log_odds")
     bags = []
     for bag in model.ensemble_.standard_errors.bags:
-        alone = pb.ProperBoostClassifier()
+        alone = pb.ProperBoostClassifier(weak_learner="table")
         alone.__dict__.update(model.__dict__, ensemble_=bag)
         bags.append(alone.shape_function(0, "b", "log_odds").values)
     np.testing.assert_allclose(

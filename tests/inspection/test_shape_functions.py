@@ -10,7 +10,9 @@ from helpers.models import assert_same_bits
 @pytest.mark.parametrize("weights", [False, True])
 def test_shape_functions_add_up_to_the_prediction(mixed, weights):
     X, y, weight = mixed
-    model = pb.ProperBoostClassifier(n_estimators=20, max_bins=20, rows_per_bin=None)
+    model = pb.ProperBoostClassifier(
+        n_estimators=20, max_bins=20, rows_per_bin=None, weak_learner="table"
+    )
     model.fit(X, y, sample_weight=weight if weights else None)
     total = sum(model.shape_function(name)(X[name]) for name in X)
     np.testing.assert_allclose(total, model.decision_function(X), rtol=1e-12, atol=1e-12)
@@ -37,7 +39,7 @@ def test_shape_functions_add_up_to_the_prediction(mixed, weights):
 
 def test_a_shape_function_takes_values_of_any_shape(mixed):
     X, y, _ = mixed
-    model = pb.ProperBoostClassifier(n_estimators=10, max_bins=8).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=10, max_bins=8, weak_learner="table").fit(X, y)
     age, town = model.shape_function("age"), model.shape_function("town")
     assert age(age.edges[0]) == age.values[0]  # an edge belongs to the bin below
     assert age(np.nextafter(age.edges[0], np.inf)) == age.values[1]
@@ -52,7 +54,7 @@ def test_a_shape_function_takes_values_of_any_shape(mixed):
 
 def test_shape_functions_of_many_classes(iris):
     X, y = iris
-    model = pb.ProperBoostClassifier(n_estimators=5, multiclass="one_vs_rest")
+    model = pb.ProperBoostClassifier(n_estimators=5, multiclass="one_vs_rest", weak_learner="table")
     model.fit(X, np.array(["a", "b", "c"])[y])
     for k, label in enumerate("abc"):
         total = sum(model.shape_function(j, label)(X[:, j]) for j in range(4))
@@ -64,7 +66,7 @@ def test_shape_functions_of_many_classes(iris):
 
 @pytest.mark.parametrize("feature", [12, -1, 0.5, "radius", True])
 def test_unknown_features_are_refused(binary, feature):
-    model = pb.ProperBoostClassifier(n_estimators=1).fit(*binary)
+    model = pb.ProperBoostClassifier(n_estimators=1, weak_learner="table").fit(*binary)
     with pytest.raises((TypeError, ValueError), match="feature"):
         model.shape_function(feature)
 
@@ -101,7 +103,7 @@ def test_decisions_are_shape_functions_added_up(classes, selection):
     pd = pytest.importorskip("pandas")
     X, y = fit_rows()
     settings = {"n_estimators": 12, "max_bins": 40, "multiclass": "one_vs_rest", "gain": 1.0}
-    model = pb.ProperBoostClassifier(selection=selection, **settings)
+    model = pb.ProperBoostClassifier(selection=selection, weak_learner="table", **settings)
     model.fit(X, np.minimum(y, classes - 1))
     others, _ = fit_rows(300, seed=6)
     others[0, :3] = np.inf, -np.inf, 1e30
@@ -123,7 +125,9 @@ def test_decisions_are_shape_functions_added_up(classes, selection):
 
 def test_decisions_on_categories_are_shape_functions_added_up(mixed):
     frame, y, _ = mixed
-    model = pb.ProperBoostClassifier(n_estimators=20, max_bins=30).fit(frame, y)
+    model = pb.ProperBoostClassifier(n_estimators=20, max_bins=30, weak_learner="table").fit(
+        frame, y
+    )
     expected = look_up(model, frame)
     assert_same_bits(model.decision_function(frame), expected)
     assert_same_bits(model.decision_function(frame[7:136]), expected[7:136])

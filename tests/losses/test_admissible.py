@@ -89,7 +89,7 @@ def test_they_are_values_and_no_loss(kind):
     with pytest.raises(ValueError, match="is a curve to draw, and no model can be trained with it"):
         get_loss(pay)
     with pytest.raises(ValueError, match="no model can be trained with it"):
-        pb.ProperBoostClassifier(pay).fit([[0.0], [1.0]] * 9, [0, 1] * 9)
+        pb.ProperBoostClassifier(pay, weak_learner="table").fit([[0.0], [1.0]] * 9, [0, 1] * 9)
     for name, value in (("k", 0.0), ("k", -1.0)):
         with pytest.raises(ValueError, match=f"{name} must be above 0; got"):
             kind(**{name: value})

@@ -93,7 +93,7 @@ def test_curves_are_not_trained(loss, rows):
     with pytest.raises(ValueError, match=message):
         get_loss(loss)
     with pytest.raises(ValueError, match=message):
-        pb.ProperBoostClassifier(loss, n_estimators=2).fit(*rows)
+        pb.ProperBoostClassifier(loss, n_estimators=2, weak_learner="table").fit(*rows)
 
 
 def test_check_agrees_on_what_can_be_trained():
@@ -108,7 +108,7 @@ def test_the_risk_of_modified_least_squares_never_rises(rows, response, selectio
     X, y = rows
     model = pb.ProperBoostClassifier(
         ModifiedLeastSquares(), response=response, step="guarded", selection=selection,
-        n_estimators=40, calibration=pb.Calibration(intercept=None),
+        n_estimators=40, calibration=pb.Calibration(intercept=None), weak_learner="table",
     ).fit(X, y)  # fmt: skip
     risk = np.concatenate([[1.0], model.history_["risk"]])
     assert np.all(np.diff(risk) <= 1e-6)
@@ -121,7 +121,9 @@ def test_the_risk_of_modified_least_squares_never_rises(rows, response, selectio
 
 def test_a_model_of_modified_least_squares_is_saved(rows, tmp_path):
     X, y = rows
-    model = pb.ProperBoostClassifier(ModifiedLeastSquares(2.0), n_estimators=10).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        ModifiedLeastSquares(2.0), n_estimators=10, weak_learner="table"
+    ).fit(X, y)
     model.save_model(tmp_path / "model.json")
     loaded = pb.load_model(tmp_path / "model.json")
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))

@@ -461,7 +461,11 @@ def test_custom_losses_are_values(loss):
     assert again == loss
     assert again.native is loss.native
     assert again.table.right.flags.writeable is False
-    assert copy.deepcopy(loss) == clone(pb.ProperBoostClassifier(loss)).loss == loss
+    assert (
+        copy.deepcopy(loss)
+        == clone(pb.ProperBoostClassifier(loss, weak_learner="table")).loss
+        == loss
+    )
     with pytest.raises(dataclasses.FrozenInstanceError):
         loss.gain = 1.0
     with pytest.raises(ValueError, match="read-only"):

@@ -83,7 +83,7 @@ def test_a_designed_loss_trains_as_its_twin(pdf, built_in, response, rows):
 def test_letter_under_the_designed_logistic():
     X, y = pb.datasets.load_letter("p2", subset="train", return_X_y=True)
     designed, built_in = (
-        pb.ProperBoostClassifier(loss, gain=1.0, n_estimators=100).fit(X, y)
+        pb.ProperBoostClassifier(loss, gain=1.0, n_estimators=100, weak_learner="table").fit(X, y)
         for loss in (from_pdf(stats.logistic()), "glog")
     )
     np.testing.assert_array_equal(designed.history_["feature"], built_in.history_["feature"])

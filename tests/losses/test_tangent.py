@@ -86,9 +86,13 @@ def test_a_plain_fit_is_no_surer_than_chance_among_its_rows(rows, weak_learner):
 def test_rows_count_by_weight(rows):
     X, y = rows
     weight = np.arange(len(y)) % 3 + 1.0
-    model = pb.ProperBoostClassifier("tangent", n_estimators=2).fit(X, y, weight)
+    model = pb.ProperBoostClassifier("tangent", n_estimators=2, weak_learner="table").fit(
+        X, y, weight
+    )
     assert model.loss_.least_probability == pytest.approx(standard_error(y, weight))
-    few = pb.ProperBoostClassifier("tangent", n_estimators=2, class_weight={0: 1e-3, 1: 1e-3})
+    few = pb.ProperBoostClassifier(
+        "tangent", n_estimators=2, class_weight={0: 1e-3, 1: 1e-3}, weak_learner="table"
+    )
     with pytest.warns(UserWarning, match="class_weight makes rows count"):
         few.fit(X[:200], y[:200])
     assert few.loss_.least_probability == 0.5 / math.sqrt(2.0)  # of two rows
@@ -97,9 +101,9 @@ def test_rows_count_by_weight(rows):
 def test_a_rare_class_is_not_too_rare_to_be_predicted():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(4000, 2)), (np.arange(4000) < 8).astype(int)
-    model = pb.ProperBoostClassifier("tangent", calibration=pb.Calibration(intercept="share")).fit(
-        X, y
-    )
+    model = pb.ProperBoostClassifier(
+        "tangent", calibration=pb.Calibration(intercept="share"), weak_learner="table"
+    ).fit(X, y)
     assert model.loss_.least_probability < y.mean() / 2.0
     assert model.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), rel=1e-3)
 
@@ -122,7 +126,9 @@ def test_the_least_probability_is_clipped_to_and_checked():
 def test_several_classes_that_are_certain_of_nothing():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 6, (300, 2))
-    model = pb.ProperBoostClassifier("tangent", categorical_features=[0, 1]).fit(X, X[:, 0] % 3)
+    model = pb.ProperBoostClassifier(
+        "tangent", categorical_features=[0, 1], weak_learner="table"
+    ).fit(X, X[:, 0] % 3)
     p = model.predict_proba(X)
     assert model.multiclass_ == "one_vs_rest"
     assert p.min() > 0.0
@@ -133,7 +139,9 @@ def test_fits_that_go_on_and_are_merged_count_all_their_rows(rows):
     X, y = rows
     half = len(y) // 2
     parts = [
-        pb.ProperBoostClassifier("tangent", n_estimators=9).fit(X[part], y[part])
+        pb.ProperBoostClassifier("tangent", n_estimators=9, weak_learner="table").fit(
+            X[part], y[part]
+        )
         for part in (slice(half), slice(half, None))
     ]
     merged = pb.merge_models(parts)

@@ -654,5 +654,7 @@ def test_iris_without_a_number_tuned():
     # The chosen model scores as reported; only the temperature is fitted to all splits at once.
     chosen = pb.ProperBoostClassifier(**search.best_params_)
     assert score(chosen) == pytest.approx(search.best_score_, rel=0.02)
-    assert search.best_score_ > max(score(pb.ProperBoostClassifier("gboost")), score(GaussianNB()))
+    assert search.best_score_ > max(
+        score(pb.ProperBoostClassifier("gboost", weak_learner="table")), score(GaussianNB())
+    )
     assert cross_val_score(chosen, X, y, cv=3).mean() > 0.95

@@ -11,7 +11,8 @@ from helpers.pictures import table
 
 # scikit-learn 1.7 introduced the method that a class may replace.
 pytestmark = pytest.mark.skipif(
-    not hasattr(pb.ProperBoostClassifier(), "_html_repr"), reason="scikit-learn is older than 1.7"
+    not hasattr(pb.ProperBoostClassifier(weak_learner="table"), "_html_repr"),
+    reason="scikit-learn is older than 1.7",
 )
 
 

@@ -61,9 +61,9 @@ def test_what_is_searched(binary):
     assert set(results["param_weak_learner__smoothing"]) == {0.2}
     of_tables = {f"param_weak_learner__{name}" for name in ("max_cells", "min_saving", "smoothing")}
     assert set(results) == of_tables | {
-        "params", "param_loss", "param_alpha", "param_gain", "param_prior", "param_selection",
-        "param_learning_rate", "n_estimators", "split0_test_score", "split1_test_score",
-        "mean_test_score", "std_test_score", "rank_test_score",
+        "params", "param_weak_learner", "param_loss", "param_alpha", "param_gain", "param_prior",
+        "param_selection", "param_learning_rate", "n_estimators",
+        "split0_test_score", "split1_test_score", "mean_test_score", "std_test_score", "rank_test_score",
     }  # fmt: skip
     for i, params in enumerate(results["params"]):
         model = pb.ProperBoostClassifier(**params, n_estimators=2, rows_per_bin=None)
@@ -72,7 +72,8 @@ def test_what_is_searched(binary):
     best = results["params"][search.best_index_]
     assert search.best_params_ == {**best, "n_estimators": 2}
     assert search.loss_.gain == search.gain_ == best["gain"]
-    assert pd.DataFrame(results).shape == (12, 16)
+    assert set(results["param_weak_learner"]) == {"table"}
+    assert pd.DataFrame(results).shape == (12, 17)
 
 
 @pytest.mark.parametrize(("loss", "alpha"), [("alpha", 0.25), (pb.losses.Alpha(0.4), 0.4)])
@@ -215,7 +216,7 @@ def test_lists_that_are_values_stand_in_lists():
 def test_every_parameter_of_the_classifier_is_the_searchs_or_may_be_in_its_space():
     ours = pb.ProperBoostClassifierCV().get_params()
     assert len(ours) <= 24
-    classifier = pb.ProperBoostClassifier()
+    classifier = pb.ProperBoostClassifier(weak_learner="table")
     for name, value in classifier.get_params().items():
         if name in ours:
             assert ours[name] == value

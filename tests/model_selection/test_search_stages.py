@@ -20,4 +20,6 @@ def test_all_families_are_stages(effort):
 def test_a_grid_and_a_fit_have_one_stage_each_before_and_at_the_end():
     grid = pb.ProperBoostClassifierCV({"gain": [1, 2]}, effort=None)
     assert [stage.name for stage in list_stages(grid)] == ["searching", "boosting"]
-    assert [stage.name for stage in list_stages(pb.ProperBoostClassifier())] == ["boosting"]
+    assert [
+        stage.name for stage in list_stages(pb.ProperBoostClassifier(weak_learner="table"))
+    ] == ["boosting"]

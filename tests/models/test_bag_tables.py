@@ -110,7 +110,9 @@ def test_trees_and_rules_are_averaged_over_bags(weak_learner):
 
 def test_standard_errors_are_of_centred_tables():
     X, y = small()
-    model = pb.ProperBoostClassifier(outer_bags=N_BAGS, n_estimators=30).fit(X, y)
+    model = pb.ProperBoostClassifier(outer_bags=N_BAGS, n_estimators=30, weak_learner="table").fit(
+        X, y
+    )
     spread = model.ensemble_.standard_errors
     shape = model.shape_function(1)
     tables = np.stack([bag.table_of(0, 1)[:6] for bag in spread.bags])
@@ -151,7 +153,10 @@ def test_uninformative_features_are_within_noise():
     for seed in range(40):
         noise = np.random.default_rng(seed).permutation(y)
         model = pb.ProperBoostClassifier(
-            outer_bags=16, calibration=pb.Calibration(slope=1.0), random_state=seed
+            outer_bags=16,
+            calibration=pb.Calibration(slope=1.0),
+            random_state=seed,
+            weak_learner="table",
         )
         model.fit(X, noise)
         p_values += [model.shape_function(j).p_value for j in range(4)]
@@ -162,7 +167,7 @@ def test_uninformative_features_are_within_noise():
 def test_intervals_of_probabilities(coupling):
     X, y = small(2 if coupling is None else 3)
     model = pb.ProperBoostClassifier(
-        outer_bags=16, n_estimators=30, multiclass=coupling or "auto"
+        outer_bags=16, n_estimators=30, multiclass=coupling or "auto", weak_learner="table"
     ).fit(X, y)
     p = model.predict_proba(X)
     low, high = np.moveaxis(model.predict_interval(X), 2, 0)
@@ -178,7 +183,9 @@ def test_intervals_of_probabilities(coupling):
 
 def test_importances_have_errors_pairs_included():
     X, y = small()
-    model = pb.ProperBoostClassifier(outer_bags=4, interactions=2, n_estimators=20).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        outer_bags=4, interactions=2, n_estimators=20, weak_learner="table"
+    ).fit(X, y)
     errors = model.importance_errors_
     assert errors.shape == (len(model.feature_importances_) + len(model.pair_importances_),)
     bags = [bag.importances() for bag in model.ensemble_.standard_errors.bags]
@@ -295,11 +302,13 @@ def test_groups_are_of_bags_alone():
     X, y = small()
     groups = np.arange(len(y)) // 7
     plain, grouped = (
-        pb.ProperBoostClassifier(outer_bags=4, n_estimators=10).fit(X, y, groups=bag_groups)
+        pb.ProperBoostClassifier(outer_bags=4, n_estimators=10, weak_learner="table").fit(
+            X, y, groups=bag_groups
+        )
         for bag_groups in (None, groups)
     )
     assert log_loss(y, grouped.predict_proba(X)) != log_loss(y, plain.predict_proba(X))
-    without = pb.ProperBoostClassifier(n_estimators=10)
+    without = pb.ProperBoostClassifier(n_estimators=10, weak_learner="table")
     assert np.array_equal(
         without.fit(X, y, groups=groups).decision_function(X),
         without.fit(X, y).decision_function(X),

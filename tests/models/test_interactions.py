@@ -136,7 +136,9 @@ def test_raw_predictions_are_the_sum_of_the_functions(interactions):
     X[::7, 1] = np.nan
     frame = pd.DataFrame(X, columns=list("abcdef"))
     frame["c"] = pd.Categorical(np.where(X[:, 2] > 0, "x", "y"))
-    model = pb.ProperBoostClassifier(interactions=4, n_estimators=40).fit(frame, y)
+    model = pb.ProperBoostClassifier(interactions=4, n_estimators=40, weak_learner="table").fit(
+        frame, y
+    )
     rows = frame.iloc[:500].copy()
     rows.loc[:20, "a"] = np.nan  # of which training had none
     rows["c"] = rows["c"].cat.add_categories("z")
@@ -161,7 +163,9 @@ def test_raw_predictions_are_the_sum_of_the_functions(interactions):
 
 def test_pairs_contribute(interactions):
     X, y = interactions
-    model = pb.ProperBoostClassifier(interactions=2, n_estimators=30).fit(X, y)
+    model = pb.ProperBoostClassifier(interactions=2, n_estimators=30, weak_learner="table").fit(
+        X, y
+    )
     contributions = model.contributions(X)
     assert contributions.names[-2:] == ("feature 1 and feature 4", "feature 2 and feature 5")
     assert contributions.values.shape == (3000, 8)
@@ -178,7 +182,9 @@ def test_pairs_contribute(interactions):
 def test_levels_in_words():
     X = pd.DataFrame({"n": [0.0, 0.0, 1.0, 1.0] * 30, "town": ["a", "b", "a", "b"] * 30})
     y = np.tile([0, 1, 1, 0], 30)
-    model = pb.ProperBoostClassifier(interactions=1, categorical_features=["town"]).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        interactions=1, categorical_features=["town"], weak_learner="table"
+    ).fit(X, y)
     function = model.term_function(("n", "town"))
     assert function.levels == (("<= 0.5", "> 0.5"), ("a", "b"))
     assert np.sign(function.values).tolist() == [[-1, 1], [1, -1]]
@@ -192,7 +198,10 @@ def test_staged_predictions_and_history(interactions):
     X, y = interactions
     for selection, per_main, per_pair in (("greedy", 1, 1), ("cyclic", 6, 2)):
         model = pb.ProperBoostClassifier(
-            interactions=pb.Interactions(2, n_estimators=7), n_estimators=5, selection=selection
+            interactions=pb.Interactions(2, n_estimators=7),
+            n_estimators=5,
+            selection=selection,
+            weak_learner="table",
         ).fit(X, y)
         stages = list(model.staged_decision_function(X))
         assert model.n_iter_ == len(stages) == 12
@@ -201,7 +210,9 @@ def test_staged_predictions_and_history(interactions):
         assert len(feature) == 5 * per_main + 7 * per_pair
         assert (feature[: 5 * per_main] < 6).all()
         assert (feature[5 * per_main :] >= 6).all()
-        mains = pb.ProperBoostClassifier(n_estimators=5, selection=selection).fit(X, y)
+        mains = pb.ProperBoostClassifier(
+            n_estimators=5, selection=selection, weak_learner="table"
+        ).fit(X, y)
         np.testing.assert_array_equal(stages[4], list(mains.staged_decision_function(X))[-1])
         assert (np.diff(model.history_["risk"]) < 1e-9).all()
 
@@ -212,7 +223,9 @@ def test_staged_predictions_and_history(interactions):
 def test_threads_change_nothing(interactions):
     X, y = interactions
     models = [
-        pb.ProperBoostClassifier(interactions=5, n_estimators=20, n_jobs=n).fit(X, y)
+        pb.ProperBoostClassifier(
+            interactions=5, n_estimators=20, n_jobs=n, weak_learner="table"
+        ).fit(X, y)
         for n in (1, 2, 3)
     ]
     for model in models[1:]:
@@ -249,7 +262,9 @@ def test_classes_share_their_pairs():
     random = np.random.default_rng(0)
     X = random.uniform(-1, 1, (2000, 3))
     y = 2 * (X[:, 0] * X[:, 1] > 0) + (X[:, 2] > 0)
-    model = pb.ProperBoostClassifier(interactions=1, n_estimators=30).fit(X, y)
+    model = pb.ProperBoostClassifier(interactions=1, n_estimators=30, weak_learner="table").fit(
+        X, y
+    )
     assert model.pairs_ == [(0, 1)]
     assert model.score(X, y) > 0.9
     function = model.term_function((0, 1), class_=2)
@@ -258,7 +273,9 @@ def test_classes_share_their_pairs():
 
 def test_pickled_and_saved(interactions, tmp_path):
     X, y = interactions
-    model = pb.ProperBoostClassifier(interactions=2, n_estimators=10, selection="cyclic").fit(X, y)
+    model = pb.ProperBoostClassifier(
+        interactions=2, n_estimators=10, selection="cyclic", weak_learner="table"
+    ).fit(X, y)
     model.save_model(tmp_path / "model.json")
     for twin in (
         pb.load_model(tmp_path / "model.json"),
@@ -303,12 +320,12 @@ def test_pickled_and_saved(interactions, tmp_path):
 def test_wrong_settings(interactions, settings, message):
     X, y = interactions
     with pytest.raises((ValueError, TypeError), match=message):
-        pb.ProperBoostClassifier().set_params(**settings).fit(X, y)
+        pb.ProperBoostClassifier(weak_learner="table").set_params(**settings).fit(X, y)
 
 
 def test_unknown_pairs_are_refused(interactions):
     X, y = interactions
-    model = pb.ProperBoostClassifier(interactions=1, n_estimators=5).fit(X, y)
+    model = pb.ProperBoostClassifier(interactions=1, n_estimators=5, weak_learner="table").fit(X, y)
     with pytest.raises(ValueError, match="no term of 0 and 1; see terms_"):
         model.term_function((0, 1))
     for learner in ("tree", "rule"):
@@ -354,7 +371,13 @@ def test_rates_of_pairs_are_named_where_they_are_too_large():
     X = rng.normal(size=(300, 3))
     y = X[:, 0] * X[:, 1] > 0
     model = pb.ProperBoostClassifier(
-        "savage", gain=1e4, response="sign", step="unit", n_estimators=5, interactions=1
+        "savage",
+        gain=1e4,
+        response="sign",
+        step="unit",
+        n_estimators=5,
+        interactions=1,
+        weak_learner="table",
     )
     with pytest.raises(
         ValueError, match=r"interactions__learning_rate=1e\+304 make .* that of interactions small"

@@ -13,7 +13,7 @@ from properboost.models.ensemble import Rounds
 from properboost.models.merged_bins import MOST_BINS, merge_bins
 
 KINDS = {
-    "tables": {},
+    "tables": {"weak_learner": "table"},
     "tables of every bin": {"weak_learner": pb.Table(max_cells=None)},
     "trees": {"weak_learner": "tree"},
     "rules": {"weak_learner": "rule"},

@@ -57,7 +57,9 @@ def test_names_have_no_nested_names_and_objects_have():
 @pytest.mark.parametrize("first", [0, 1])
 def test_a_name_becomes_an_object_first_in_any_order(first):
     changes = [("weak_learner", "tree"), ("weak_learner__max_depth", 3)]
-    model = pb.ProperBoostClassifier().set_params(**dict([changes[first], changes[1 - first]]))
+    model = pb.ProperBoostClassifier(weak_learner="table").set_params(
+        **dict([changes[first], changes[1 - first]])
+    )
     assert model.weak_learner == pb.Tree(max_depth=3)
     assert model.set_params(weak_learner__max_leaf_nodes=4).weak_learner == pb.Tree(
         max_depth=3, max_leaf_nodes=4
@@ -128,17 +130,25 @@ def test_a_name_is_the_object_with_its_defaults(name):
     [
         (lambda: pb.Tree(max_dept=3), "Tree has no parameter 'max_dept': .*max_depth"),
         (
-            lambda: pb.ProperBoostClassifier(max_depth=3),
+            lambda: pb.ProperBoostClassifier(max_depth=3, weak_learner="table"),
             r"ProperBoostClassifier has no parameter 'max_depth': .*pb\.Tree\(max_depth",
         ),
-        (lambda: pb.ProperBoostClassifier().set_params(leaning_rate=1.0), "learning_rate"),
         (
-            lambda: pb.ProperBoostClassifier().set_params(weak_learner__max_depth=3),
+            lambda: pb.ProperBoostClassifier(weak_learner="table").set_params(leaning_rate=1.0),
+            "learning_rate",
+        ),
+        (
+            lambda: pb.ProperBoostClassifier(weak_learner="table").set_params(
+                weak_learner__max_depth=3
+            ),
             "weak_learner is 'table', which has no max_depth: set weak_learner='tree', too",
         ),
-        (lambda: pb.ProperBoostClassifier().set_params(gain__x=3), "has no parameter 'gain__x'"),
         (
-            lambda: pb.ProperBoostClassifier().set_params(calibration__slop=3),
+            lambda: pb.ProperBoostClassifier(weak_learner="table").set_params(gain__x=3),
+            "has no parameter 'gain__x'",
+        ),
+        (
+            lambda: pb.ProperBoostClassifier(weak_learner="table").set_params(calibration__slop=3),
             "calibration is 'auto', which has no slop: did you mean calibration__slope",
         ),
         (

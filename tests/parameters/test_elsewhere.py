@@ -28,7 +28,9 @@ X, Y = pd.DataFrame({"x": np.arange(60.0)}), np.arange(60) % 2
 
 @pytest.fixture(scope="module")
 def model():
-    return pb.ProperBoostClassifier(n_estimators=2, outer_bags=4).fit(X, Y, X_val=X, y_val=Y)
+    return pb.ProperBoostClassifier(n_estimators=2, outer_bags=4, weak_learner="table").fit(
+        X, Y, X_val=X, y_val=Y
+    )
 
 
 def find_ours(replacement):
@@ -60,7 +62,7 @@ def test_attributes(name, model):
 @pytest.mark.parametrize("name", LACKING)
 def test_attributes_of_other_fits(name, model):
     assert hasattr(model, name)
-    plain = pb.ProperBoostClassifier(n_estimators=2).fit(X, Y)
+    plain = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(X, Y)
     with pytest.raises(AttributeError, match=f"object has no attribute '{name}': use fit"):
         getattr(plain, name)
 
@@ -68,7 +70,7 @@ def test_attributes_of_other_fits(name, model):
 @pytest.mark.parametrize("name", FIT_ARGUMENTS)
 def test_arguments_of_fits(name):
     with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}': write "):
-        pb.ProperBoostClassifier().fit(X, Y, **{name: 1})
+        pb.ProperBoostClassifier(weak_learner="table").fit(X, Y, **{name: 1})
 
 
 @pytest.mark.parametrize("name", PLOTS)

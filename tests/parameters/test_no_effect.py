@@ -174,7 +174,9 @@ def test_fields_of_other_objects_have_an_effect(name, objects):
 
 
 def test_bags_keep_their_tables_by_default():
-    model = pb.ProperBoostClassifier(n_estimators=5, outer_bags=pb.Bags(4, tables=False))
+    model = pb.ProperBoostClassifier(
+        n_estimators=5, outer_bags=pb.Bags(4, tables=False), weak_learner="table"
+    )
     with pytest.raises(ValueError, match="tables"):
         model.fit(X, TWO).predict_interval(X)
 
@@ -204,7 +206,7 @@ def test_several_classes_have_more_parameters(first, second):
 @pytest.mark.filterwarnings("ignore:sample_weight has a mean")
 def test_weights_have_a_scale():
     p, q = (
-        pb.ProperBoostClassifier(n_estimators=5, normalize_weights=scaled)
+        pb.ProperBoostClassifier(n_estimators=5, normalize_weights=scaled, weak_learner="table")
         .fit(X, TWO, np.full(len(X), 1.5))
         .predict_proba(X)
         for scaled in (False, True)

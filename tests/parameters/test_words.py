@@ -180,7 +180,7 @@ def test_words_are_answered(library, word, part):
 def test_the_constructor_answers():
     message = "ProperBoostClassifier has no parameter 'num_leaves': LightGBM's and CatBoost's num_"
     with pytest.raises(TypeError, match=re.escape(message)):
-        pb.ProperBoostClassifier(num_leaves=31)
+        pb.ProperBoostClassifier(num_leaves=31, weak_learner="table")
     with pytest.raises(TypeError, match=re.escape("max_leaf_nodes=... here")):
         pb.Tree(num_leaves=31)
     with pytest.raises(TypeError, match=re.escape('space={"weak_learner__max_leaf_nodes": [...]}')):
@@ -458,7 +458,9 @@ def list_members():
 
 def test_members_of_fitted_models_exist():
     X, y = [[0.0], [1.0]] * 30, [0, 1] * 30
-    fitted = pb.ProperBoostClassifier(n_estimators=2).fit(X, y, X_val=X, y_val=y)
+    fitted = pb.ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(
+        X, y, X_val=X, y_val=y
+    )
     assert len(list_members()) > 5
     assert [name for name in list_members() if not hasattr(fitted, name)] == []
 

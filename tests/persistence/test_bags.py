@@ -26,7 +26,7 @@ def three_classes():
 
 def fit(rows, **settings):
     settings = {"outer_bags": 5, "n_estimators": 4, "max_bins": 6} | settings
-    return pb.ProperBoostClassifier().set_params(**settings).fit(*rows())
+    return pb.ProperBoostClassifier(weak_learner="table").set_params(**settings).fit(*rows())
 
 
 def round_trip(model, tmp_path):

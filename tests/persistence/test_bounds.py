@@ -25,9 +25,9 @@ def rows():
 @pytest.fixture(scope="module")
 def document(rows, tmp_path_factory):
     path = tmp_path_factory.mktemp("model") / "model.json"
-    pb.ProperBoostClassifier(n_estimators=2, max_bins=4, interactions=[[0, 1]]).fit(
-        *rows
-    ).save_model(path)
+    pb.ProperBoostClassifier(
+        n_estimators=2, max_bins=4, interactions=[[0, 1]], weak_learner="table"
+    ).fit(*rows).save_model(path)
     return json.loads(path.read_text())
 
 
@@ -49,7 +49,7 @@ def test_interactions_are_pairs(interactions, document, rows, tmp_path):
     with pytest.raises(ValueError, match=rf"model\.json: parameters has a value .*{message}"):
         load(changed, tmp_path)
     with pytest.raises(TypeError, match=message):
-        pb.ProperBoostClassifier(interactions=interactions).fit(*rows)
+        pb.ProperBoostClassifier(interactions=interactions, weak_learner="table").fit(*rows)
 
 
 @pytest.mark.parametrize("depth", [65, 1000, 100_000])

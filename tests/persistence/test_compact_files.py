@@ -15,23 +15,24 @@ from properboost.parameters.learners import make_learner
 pd = pytest.importorskip("pandas")
 
 FEW = {"n_estimators": 8, "max_bins": 6}
+TABLES = {"weak_learner": "table", **FEW}
 SPACE = {"gain": [0.5, 2.0], "n_estimators": 5}
 SEARCH = {"cv": 2, "max_bins": 6, "effort": None}
 
 MODELS = {
     **{name: pb.ProperBoostClassifier(**FEW, **settings) for name, settings in LEARNERS.items()},
-    "tables": pb.ProperBoostClassifier(**FEW),
+    "tables": pb.ProperBoostClassifier(**TABLES),
     "rules": pb.ProperBoostClassifier(**FEW, weak_learner="rule"),
     "draws": pb.ProperBoostClassifier(**FEW, weak_learner=pb.Tree(n_draws=3)),
     "lines": pb.ProperBoostClassifier(
         n_estimators=4, weak_learner=pb.Tree(linear_leaves=True, max_leaf_nodes=3)
     ),
-    "bags": pb.ProperBoostClassifier(**FEW, outer_bags=4, interactions=1, loss="savage"),
-    "errors": pb.ProperBoostClassifier(**FEW, outer_bags=pb.Bags(4, tables=False)),
+    "bags": pb.ProperBoostClassifier(**TABLES, outer_bags=4, interactions=1, loss="savage"),
+    "errors": pb.ProperBoostClassifier(**TABLES, outer_bags=pb.Bags(4, tables=False)),
     "slope and intercept": pb.ProperBoostClassifier(
-        **FEW, calibration=pb.Calibration(slope=0.3, intercept="share")
+        **TABLES, calibration=pb.Calibration(slope=0.3, intercept="share")
     ),
-    "totally corrective": pb.ProperBoostClassifier(**FEW, step="totally_corrective"),
+    "totally corrective": pb.ProperBoostClassifier(**TABLES, step="totally_corrective"),
     "votes": pb.ARBoostClassifier(n_estimators=8),
     "votes of trees": pb.ARBoostClassifier(n_estimators=8, weak_learner="tree"),
     "damped votes": pb.WeightBoost(n_estimators=8),

@@ -123,7 +123,7 @@ def test_searches_have_a_space():
     ids=str,
 )  # fmt: skip
 def test_what_had_no_effect_is_left_out(flat, expected):
-    expected = pb.ProperBoostClassifier(**expected).get_params()
+    expected = pb.ProperBoostClassifier(**{"weak_learner": "table"} | expected).get_params()
     assert make_earlier(pb.ProperBoostClassifier, **flat).get_params() == expected
 
 

@@ -80,7 +80,9 @@ def test_every_model_comes_back(tmp_path, labels, categories, values, names, set
 
 def test_a_loss_object_comes_back(tmp_path):
     X = np.random.default_rng(0).normal(size=(50, 2))
-    model = pb.ProperBoostClassifier(pb.losses.Alpha(0.3, 0.7), n_estimators=3).fit(X, X[:, 0] > 0)
+    model = pb.ProperBoostClassifier(
+        pb.losses.Alpha(0.3, 0.7), n_estimators=3, weak_learner="table"
+    ).fit(X, X[:, 0] > 0)
     assert_same(model, round_trip(model, tmp_path), X)
 
 
@@ -167,7 +169,9 @@ def test_a_class_without_rounds_comes_back(tmp_path):
 
 
 def test_a_generator_comes_back_as_the_seed_it_gave(table, tmp_path):
-    model = pb.ProperBoostClassifier(n_estimators=2, random_state=np.random.RandomState(5))
+    model = pb.ProperBoostClassifier(
+        n_estimators=2, random_state=np.random.RandomState(5), weak_learner="table"
+    )
     loaded = round_trip(model.fit(*table), tmp_path)
     assert loaded.random_state == np.random.RandomState(5).randint(2**31)
 
@@ -179,7 +183,9 @@ def test_presets_come_back(table, tmp_path):
 
 
 def test_stages_are_those_of_the_fit_whatever_was_set_since(table, tmp_path):
-    model = pb.ProperBoostClassifier(n_estimators=2, selection="cyclic").fit(*table)
+    model = pb.ProperBoostClassifier(n_estimators=2, selection="cyclic", weak_learner="table").fit(
+        *table
+    )
     model.set_params(selection="greedy")
     loaded = round_trip(model, tmp_path)
     assert loaded.selection == "greedy"
@@ -204,7 +210,7 @@ def test_a_loaded_model_checks_columns_as_before(model, table, tmp_path):
 
 def test_a_model_without_rounds_comes_back(tmp_path):
     X = np.ones((4, 1))
-    model = pb.ProperBoostClassifier().fit(X, [0, 1, 0, 1])
+    model = pb.ProperBoostClassifier(weak_learner="table").fit(X, [0, 1, 0, 1])
     assert model.n_iter_ == 0
     loaded = round_trip(model, tmp_path)
     np.testing.assert_array_equal(loaded.predict_proba(X), 0.5)

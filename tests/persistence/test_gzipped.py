@@ -19,7 +19,7 @@ X = np.random.default_rng(0).normal(size=(80, 3))
 
 @pytest.fixture(scope="module")
 def model():
-    return pb.ProperBoostClassifier(n_estimators=3).fit(X, X[:, 0] > 0)
+    return pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(X, X[:, 0] > 0)
 
 
 def unpack(data, size=1000):

@@ -30,7 +30,7 @@ MODELS = {
         **QUICK,
     ),
     "pairs": pb.ProperBoostClassifier(
-        n_estimators=2, max_bins=5, interactions=[[0, 1], ["town", 2]]
+        n_estimators=2, max_bins=5, interactions=[[0, 1], ["town", 2]], weak_learner="table"
     ),
     "no refit": pb.ProperBoostClassifierCV(SPACE, **QUICK, refit=False),
     "votes": pb.ARBoostClassifier(n_estimators=2, max_bins=5, damping=0.1),
@@ -38,7 +38,7 @@ MODELS = {
     "rados": pb.RadoBoostClassifier(n_estimators=4, n_rados=9),
     "uls": pb.ULSClassifier(n_estimators=4),
     "ordered": pb.OrderedClassifier(
-        pb.ProperBoostClassifier(n_estimators=4, max_bins=5), ["b", "a"]
+        pb.ProperBoostClassifier(n_estimators=4, max_bins=5, weak_learner="table"), ["b", "a"]
     ),
     "costs": pb.LeastCostClassifier(pb.ULSClassifier(n_estimators=4), {"a": 1.0, "b": 3.0}),
     "trees": pb.ProperBoostClassifier(n_estimators=2, max_bins=5, weak_learner="tree"),

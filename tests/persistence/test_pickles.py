@@ -35,7 +35,9 @@ def test_an_object_comes_back(part):
     "model",
     [
         pb.ProperBoostClassifier(n_estimators=3, weak_learner=pb.Tree(max_depth=2)),
-        pb.ProperBoostClassifier(n_estimators=3, interactions=pb.Interactions(1, smoothing=0.0)),
+        pb.ProperBoostClassifier(
+            n_estimators=3, interactions=pb.Interactions(1, smoothing=0.0), weak_learner="table"
+        ),
         pb.ProperBoostClassifierCV(
             {"weak_learner": [pb.Table(max_cells=3), pb.Stump()], "gain": 1.0},
             cv=2,

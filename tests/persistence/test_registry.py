@@ -126,7 +126,7 @@ def test_an_unregistered_class_is_refused(tmp_path):
 @pytest.mark.parametrize(
     "model",
     [
-        pb.ProperBoostClassifier(n_estimators=2),
+        pb.ProperBoostClassifier(n_estimators=2, weak_learner="table"),
         pb.ProperBoostClassifierCV(space={"gain": [1.0], "n_estimators": 2}, cv=2, effort=None),
         pb.ARBoostClassifier(n_estimators=2),
         pb.ARBoostClassifierCV([1.0], cv=2, n_estimators=2),

@@ -25,7 +25,9 @@ def ax():
 @pytest.fixture(scope="module")
 def clf():
     X, y = table()
-    return ProperBoostClassifier(n_estimators=20, categorical_features=[1]).fit(X, y)
+    return ProperBoostClassifier(
+        n_estimators=20, categorical_features=[1], weak_learner="table"
+    ).fit(X, y)
 
 
 @pytest.fixture(scope="module")
@@ -39,4 +41,6 @@ def bagged():
 def three_classes():
     X, _ = table()
     y = np.array(["low", "mid", "top"])[np.digitize(X[:, 2], [-0.5, 0.5])]
-    return ProperBoostClassifier(n_estimators=7, categorical_features=[1]).fit(X, y)
+    return ProperBoostClassifier(
+        n_estimators=7, categorical_features=[1], weak_learner="table"
+    ).fit(X, y)

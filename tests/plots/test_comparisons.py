@@ -36,8 +36,10 @@ def test_differences_of_scores_have_their_intervals(ax):
     rng = np.random.default_rng(0)
     z = rng.normal(size=(2000, 1))
     y = z[:, 0] + rng.logistic(size=2000) > 0.0
-    good = pb.ProperBoostClassifier(n_jobs=1, n_estimators=20).fit(z, y)
-    blind = pb.ProperBoostClassifier(n_jobs=1, n_estimators=1, learning_rate=0.01).fit(z, ~y)
+    good = pb.ProperBoostClassifier(n_jobs=1, n_estimators=20, weak_learner="table").fit(z, y)
+    blind = pb.ProperBoostClassifier(
+        n_jobs=1, n_estimators=1, learning_rate=0.01, weak_learner="table"
+    ).fit(z, ~y)
     comparison = pb.compare({"blind": blind, "$good$": good}, z, y)
     assert plots.plot_comparison(comparison, ax) is ax
     assert [label.get_text() for label in ax.get_yticklabels()] == [

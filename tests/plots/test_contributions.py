@@ -44,7 +44,7 @@ def test_raw_contributions_are_drawn_in_log_odds(clf, three_classes):
 def test_what_cannot_be_turned_is_drawn_as_it_is(ax):
     X, _ = table()
     y = np.array(["low", "mid", "top"])[np.digitize(X[:, 2], [-0.5, 0.5])]
-    model = ProperBoostClassifier("savage", n_estimators=5).fit(X, y)
+    model = ProperBoostClassifier("savage", n_estimators=5, weak_learner="table").fit(X, y)
     contributions = model.contributions(X[:1])
     assert (
         plots.plot_contributions(contributions, ax=ax).get_xlabel() == contributions[0].axis_label

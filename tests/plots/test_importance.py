@@ -10,7 +10,7 @@ from properboost import ProperBoostClassifier, plots
 
 def test_bars_are_the_largest_importances_in_order(ax):
     X, y = table()
-    model = ProperBoostClassifier(n_estimators=7).fit(X, y)
+    model = ProperBoostClassifier(n_estimators=7, weak_learner="table").fit(X, y)
     plots.plot_importance(model, ax, n_features=2)
     widths = [bar.get_width() for bar in ax.patches]
     np.testing.assert_array_equal(widths, np.sort(model.feature_importances_)[::-1][:2])
@@ -22,13 +22,15 @@ def test_bars_are_the_largest_importances_in_order(ax):
 
 
 def test_models_without_importances_are_refused():
-    pipeline = make_pipeline(ProperBoostClassifier(n_estimators=2)).fit(*table())
+    pipeline = make_pipeline(ProperBoostClassifier(n_estimators=2, weak_learner="table")).fit(
+        *table()
+    )
     with pytest.raises(TypeError, match=r"clf must have .*; got a Pipeline: .*pipeline\[-1\]"):
         plots.plot_importance(pipeline)
     plots.plot_importance(pipeline[-1])
 
 
 def test_a_number_of_bars_below_one_is_refused():
-    model = ProperBoostClassifier(n_estimators=2).fit(*table())
+    model = ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(*table())
     with pytest.raises(ValueError, match="n_features"):
         plots.plot_importance(model, n_features=0)

@@ -25,7 +25,9 @@ def test_cells_of_pairs_that_may_be_0_are_striped(bagged, ax):
 def test_a_pair_is_a_field_a_cell(ax, scale):
     X, y = table()
     X[:5, 2] = np.nan
-    model = ProperBoostClassifier(n_estimators=5, interactions=[(0, 2), (0, 1)]).fit(X, y)
+    model = ProperBoostClassifier(
+        n_estimators=5, interactions=[(0, 2), (0, 1)], weak_learner="table"
+    ).fit(X, y)
     function = model.term_function((2, 0), False, scale)
     assert plots.plot_term_function(model, (2, 0), False, ax, scale=scale) is ax
     [image] = ax.images
@@ -47,7 +49,9 @@ def test_a_pair_is_a_field_a_cell(ax, scale):
 def test_of_several_classes_a_pair_has_the_one_it_moves_most(ax):
     X, _ = table()
     y = np.digitize(X[:, 2] + np.nan_to_num(X[:, 0]) * (X[:, 2] > 0), [-0.5, 0.5])
-    model = ProperBoostClassifier(n_estimators=5, interactions=[(0, 2)]).fit(X, y)
+    model = ProperBoostClassifier(n_estimators=5, interactions=[(0, 2)], weak_learner="table").fit(
+        X, y
+    )
     functions = [model.term_function((0, 2), k, "log_odds") for k in range(3)]
     sizes = [np.sum(function.weights * np.abs(function.values)) for function in functions]
     plots.plot_term_function(model, (0, 2), ax=ax)

@@ -139,7 +139,9 @@ def test_intervals_can_be_left_out(bagged):
 def test_only_the_heaviest_categories_are_drawn():
     X = np.repeat(np.arange(30.0), np.arange(1, 31))[:, None]
     y = np.arange(len(X)) % 2
-    clf = ProperBoostClassifier(n_estimators=2, categorical_features=[0]).fit(X, y)
+    clf = ProperBoostClassifier(n_estimators=2, categorical_features=[0], weak_learner="table").fit(
+        X, y
+    )
     ax = plots.plot_shape_function(clf, 0, max_categories=4)
     assert set(bars_of(ax)) == {"26", "27", "28", "29"}
     assert ax.get_title() == "feature 0 (4 of 30 categories)"
@@ -148,7 +150,9 @@ def test_only_the_heaviest_categories_are_drawn():
 def test_shared_bin_of_rare_categories_has_a_bar():
     X = np.repeat(np.arange(9.0), 9 - np.arange(9))[:, None]
     y = np.arange(len(X)) % 2
-    clf = ProperBoostClassifier(n_estimators=2, max_bins=3, categorical_features=[0]).fit(X, y)
+    clf = ProperBoostClassifier(
+        n_estimators=2, max_bins=3, categorical_features=[0], weak_learner="table"
+    ).fit(X, y)
     bars = bars_of(plots.plot_shape_function(clf, 0))
     assert set(bars) == {"0", "1", "rare and unseen"}
     assert bars["rare and unseen"] == clf.shape_function(0, scale="log_odds").values[2]
@@ -164,7 +168,7 @@ def test_class_decides_the_sign(clf):
 def test_infinite_values_do_not_reach_the_axes():
     X = np.repeat([-np.inf, 0.0, 1.0, 2.0, 3.0, np.inf], 8)[:, None]
     y = np.array([0, 0, 0, 1, 0, 1, 1, 1] * 6)
-    clf = ProperBoostClassifier(n_estimators=3, rows_per_bin=None).fit(X, y)
+    clf = ProperBoostClassifier(n_estimators=3, rows_per_bin=None, weak_learner="table").fit(X, y)
     shape = clf.shape_function(0)
     assert len(shape.edges) == 5
     x, values = steps_of(plots.plot_shape_function(clf, 0, scale="raw"))
@@ -175,7 +179,7 @@ def test_infinite_values_do_not_reach_the_axes():
 
 def test_constant_feature_is_level():
     X = np.column_stack([np.full(20, 7.0), np.arange(20.0)])
-    clf = ProperBoostClassifier(n_estimators=2).fit(X, np.arange(20) > 9)
+    clf = ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(X, np.arange(20) > 9)
     _, y = steps_of(plots.plot_shape_function(clf, 0))
     assert list(y) == [0.0, 0.0]
 
@@ -237,11 +241,13 @@ def test_bands_of_many_classes_are_left_out():
 
 def test_values_far_apart_have_a_logarithmic_axis():
     X = np.concatenate([np.zeros(600), 10.0 ** np.linspace(1, 5, 400)])[:, None]
-    clf = ProperBoostClassifier(n_estimators=3).fit(X, X[:, 0] > 1000)
+    clf = ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(X, X[:, 0] > 1000)
     ax = plots.plot_shape_function(clf, 0)
     assert ax.get_xscale() == "symlog"
     assert "10,000" in [label.get_text() for label in ax.get_xticklabels()]
-    even = ProperBoostClassifier(n_estimators=3).fit(X[600:], X[600:, 0] > 1000)
+    even = ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(
+        X[600:], X[600:, 0] > 1000
+    )
     assert plots.plot_shape_function(even, 0).get_xscale() == "linear"
 
 

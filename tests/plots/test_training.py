@@ -29,7 +29,7 @@ def test_votes_have_one_history_whatever_the_classes(ax):
 
 def test_losses_of_tables_are_those_after_each_estimator(ax):
     X, y = table()
-    model = ProperBoostClassifier(n_estimators=7).fit(X[:200], y[:200])
+    model = ProperBoostClassifier(n_estimators=7, weak_learner="table").fit(X[:200], y[:200])
     data = {"training": (X[:200], y[:200]), "_held": (X[200:], y[200:])}
     plots.plot_training(model, ax, data=data)
     for line, (rows, labels) in zip(ax.lines, data.values(), strict=True):
@@ -43,7 +43,7 @@ def test_scores_of_validation_rows_have_axes_of_their_own(ax):
     X, y = table()
     rows = {"X_val": X[200:], "y_val": y[200:]}
     for scoring, sign in (("neg_log_loss", -1.0), ("accuracy", 1.0)):
-        model = ProperBoostClassifier(n_estimators=7)
+        model = ProperBoostClassifier(n_estimators=7, weak_learner="table")
         model.set_params(early_stopping__scoring=scoring)
         model.fit(X[:200], y[:200], **rows)
         before = len(ax.figure.axes)
@@ -58,7 +58,7 @@ def test_scores_of_validation_rows_have_axes_of_their_own(ax):
 
 def test_scores_of_cycles_stand_where_their_rounds_end(ax):
     X, y = table()
-    model = ProperBoostClassifier(n_estimators=3, selection="cyclic")
+    model = ProperBoostClassifier(n_estimators=3, selection="cyclic", weak_learner="table")
     model.fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
     plots.plot_training(model, ax)
     (line,) = ax.figure.axes[-1].lines
@@ -67,6 +67,6 @@ def test_scores_of_cycles_stand_where_their_rounds_end(ax):
 
 def test_tables_need_names(ax):
     X, y = table()
-    model = ProperBoostClassifier(n_estimators=2).fit(X, y)
+    model = ProperBoostClassifier(n_estimators=2, weak_learner="table").fit(X, y)
     with pytest.raises(TypeError, match=r"data must be a dict of names .*; got a tuple"):
         plots.plot_training(model, ax, data=(X, y))

@@ -61,7 +61,11 @@ def test_omega_curve_reads_labels_as_fit_does(cancer, keep):
         ({"y": [0, 1] * 285}, ValueError, "X and y must have as many rows; got 569 and 570"),
         ({"y": np.arange(569)}, ValueError, "Only binary classification"),
         ({"y": None}, ValueError, "the target y is None"),
-        ({"model": pb.ProperBoostClassifier()}, TypeError, "model must be a RadoBoostClassifier"),
+        (
+            {"model": pb.ProperBoostClassifier(weak_learner="table")},
+            TypeError,
+            "model must be a RadoBoostClassifier",
+        ),
         ({"model": RadoBoostClassifier}, TypeError, "model must be a RadoBoostClassifier"),
         ({"cv": []}, ValueError, "cv must give at least one split"),
         ({"cv": [(range(569), [])]}, ValueError, "cv: split 0 has no test row"),

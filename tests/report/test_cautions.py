@@ -33,7 +33,9 @@ def cautions(model, X, y, groups=None):
 
 
 def test_a_calm_model_on_rows_like_its_own():
-    model = pb.ProperBoostClassifier(n_estimators=10, max_bins=6).fit(*make_rows(1000, 0))
+    model = pb.ProperBoostClassifier(n_estimators=10, max_bins=6, weak_learner="table").fit(
+        *make_rows(1000, 0)
+    )
     texts, _ = cautions(model, *make_rows(1000, 1))
     assert not {
         "Overconfident",
@@ -44,7 +46,7 @@ def test_a_calm_model_on_rows_like_its_own():
 
 
 def test_drift_is_reported_by_feature():
-    model = pb.ProperBoostClassifier(n_estimators=5).fit(*make_rows(300, 0))
+    model = pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(*make_rows(300, 0))
     X, y = make_rows(200, 1)
     X["age"] = X["age"].astype(float)
     X.loc[:23, "age"] = 99.0
@@ -61,7 +63,7 @@ def test_drift_is_reported_by_feature():
 
 
 def test_a_row_in_a_hundred_is_worth_a_warning_and_fewer_are_none():
-    model = pb.ProperBoostClassifier(n_estimators=5).fit(*make_rows(300, 0))
+    model = pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(*make_rows(300, 0))
     X, y = make_rows(400, 1)
     X.loc[:2, "town"] = "Kiel"
     texts, content = cautions(model, X, y)
@@ -84,12 +86,16 @@ def test_a_slope_is_a_warning_only_if_it_matters(slope, warns):
 
 
 def test_an_overconfident_model_is_found_out():
-    model = pb.ProperBoostClassifier(n_estimators=50, gain=0.5, selection="cyclic")
+    model = pb.ProperBoostClassifier(
+        n_estimators=50, gain=0.5, selection="cyclic", weak_learner="table"
+    )
     model.fit(*make_rows(200, 0))
     texts, content = cautions(model, *make_rows(1000, 1))
     assert "calibration slope is" in texts["Overconfident"]
     assert content.evaluation.reliability.slope.high < 1.0
-    fine = pb.ProperBoostClassifier(n_estimators=5, rows_per_bin=1).fit(*make_rows(200, 0))
+    fine = pb.ProperBoostClassifier(n_estimators=5, rows_per_bin=1, weak_learner="table").fit(
+        *make_rows(200, 0)
+    )
     texts, _ = cautions(fine, *make_rows(100, 1))
     assert "size" in texts["Values with few training rows"]
 
@@ -97,7 +103,9 @@ def test_an_overconfident_model_is_found_out():
 def test_a_model_of_nothing_is_found_out():
     rng = np.random.default_rng(0)
     X, y = make_rows(200, 0)
-    model = pb.ProperBoostClassifier(n_estimators=20, outer_bags=8).fit(X, rng.permutation(y))
+    model = pb.ProperBoostClassifier(n_estimators=20, outer_bags=8, weak_learner="table").fit(
+        X, rng.permutation(y)
+    )
     X, y = make_rows(60, 1)
     texts, _ = cautions(model, X, rng.permutation(y))
     assert "Hardly better than no model" in texts
@@ -108,7 +116,7 @@ def test_a_model_of_nothing_is_found_out():
 
 
 def test_rows_without_labels_are_reported():
-    model = pb.ProperBoostClassifier(n_estimators=5).fit(*make_rows(300, 0))
+    model = pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(*make_rows(300, 0))
     texts, content = cautions(model, make_rows(100, 1)[0], None)
     assert "No answers to check" in texts
     assert content.evaluation is None
@@ -119,7 +127,7 @@ def test_what_the_law_may_protect_is_named():
     rows, y = make_rows(600, 0)
     rows["Sex"] = pd.Categorical(np.where(y == 1, "f", "m"))
     rows["idle_race"] = 1.0
-    model = pb.ProperBoostClassifier(n_estimators=20).fit(rows, y)
+    model = pb.ProperBoostClassifier(n_estimators=20, weak_learner="table").fit(rows, y)
     texts, content = cautions(model, rows, y)
     assert HIDDEN not in texts
     text = texts["It uses what the law may protect"]
@@ -137,7 +145,9 @@ def test_what_the_law_may_protect_is_named():
     assert "It does not treat all groups alike" not in texts
     assert "The model uses “Sex”, and" in texts[HIDDEN]
     texts, _ = cautions(
-        pb.ProperBoostClassifier(n_estimators=5).fit(rows[["size"]], y), rows[["size"]], y
+        pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(rows[["size"]], y),
+        rows[["size"]],
+        y,
     )
     assert "It uses what the law may protect" not in texts
 
@@ -148,7 +158,7 @@ def test_protected_features_that_are_not_compared_are_named():
     for name in ("age", "Sex", "race"):  # each adds information to the others
         rows[name] = np.where(rng.random(600) < 0.7, y, 1 - y) + 0.0
     rows = rows.astype(dict.fromkeys(("Sex", "race"), "category"))
-    model = pb.ProperBoostClassifier(n_estimators=30).fit(rows, y)
+    model = pb.ProperBoostClassifier(n_estimators=30, weak_learner="table").fit(rows, y)
     used = {name for name, share in zip(rows, model.feature_importances_, strict=True) if share}
     assert used >= {"age", "Sex", "race"}
     texts, _ = cautions(model, rows, y)

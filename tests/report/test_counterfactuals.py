@@ -50,8 +50,8 @@ def parse(words, values):
 @pytest.mark.parametrize(
     ("model", "n_classes"),
     [
-        (pb.ProperBoostClassifier(n_estimators=20), 2),
-        (pb.ProperBoostClassifier(n_estimators=20), 3),
+        (pb.ProperBoostClassifier(n_estimators=20, weak_learner="table"), 2),
+        (pb.ProperBoostClassifier(n_estimators=20, weak_learner="table"), 3),
         (pb.ProperBoostClassifier(n_estimators=10, weak_learner="tree"), 2),
         (pb.ProperBoostClassifier(n_estimators=10, weak_learner="tree"), 3),
         (pb.UDTClassifier(), 2),
@@ -104,7 +104,7 @@ def test_what_is_named_turns_the_row_and_nothing_nearer_does(table, model, n_cla
 
 def test_the_smallest_come_first_and_the_protected_apart(table, monkeypatch):
     X, z = table
-    model = pb.ProperBoostClassifier(n_estimators=20).fit(X, z > 0.0)
+    model = pb.ProperBoostClassifier(n_estimators=20, weak_learner="table").fit(X, z > 0.0)
     order = np.argsort(np.abs(model.predict_proba(X)[:, 1] - 0.5))[:20]
     rows = tell(model, X, (order + 1).tolist())
     assert any(change.name == "sex" for row in rows for change in row.counterfactuals.protected)
@@ -152,7 +152,9 @@ def test_of_many_values_still_the_nearest_is_named(monkeypatch):
     monkeypatch.setattr(counterfactuals, "MOST_NUMBERS", 16)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2_000, 2))
-    model = pb.ProperBoostClassifier(n_estimators=5, max_bins=32).fit(X, X[:, 0] > 0.3)
+    model = pb.ProperBoostClassifier(n_estimators=5, max_bins=32, weak_learner="table").fit(
+        X, X[:, 0] > 0.3
+    )
     tried = []
     predict = model.predict
     model.predict = lambda rows: tried.append(getattr(rows, "n_rows", 0)) or predict(rows)
@@ -180,7 +182,7 @@ def test_the_only_value_beyond_is_named_alone():
 
 def test_rows_that_nothing_turns_and_rows_that_are_not_requested(table):
     X, z = table
-    model = pb.ProperBoostClassifier(n_estimators=20).fit(X, z > 0.0)
+    model = pb.ProperBoostClassifier(n_estimators=20, weak_learner="table").fit(X, z > 0.0)
     sure = int(model.predict_proba(X)[:, 1].argmax())
     (row,) = tell(model, X.assign(hours=X["hours"].iloc[sure]), [sure + 1])
     assert row.counterfactuals.offered == row.counterfactuals.protected == ()
@@ -204,7 +206,7 @@ def fitted():
         }
     )
     y = 2.0 * (sex == "m") + X["age"] / 20.0 + X["size"] + rng.logistic(size=400) > 3.0
-    return pb.ProperBoostClassifier(n_estimators=30).fit(X, y), X
+    return pb.ProperBoostClassifier(n_estimators=30, weak_learner="table").fit(X, y), X
 
 
 def group(name, is_used=True):

@@ -17,7 +17,7 @@ def tell(function_of_x, noise=0.3, n=6000):
     rng = np.random.default_rng(0)
     X = rng.uniform(-2.0, 2.0, size=(n, 2)).round(1)
     y = (function_of_x(X[:, 0]) + noise * rng.logistic(size=n) > 0.0).astype(int)
-    model = pb.ProperBoostClassifier().fit(X, y)
+    model = pb.ProperBoostClassifier(weak_learner="table").fit(X, y)
     (term,) = (candidate for candidate in list_terms(model) if candidate.place == 0)
     (effect,) = list_effects(model, [term], 1, "ill")
     return describe_direction(effect.log_odds)
@@ -49,7 +49,9 @@ def test_a_turn_is_where_the_curve_turns():
 def test_a_fall_beyond_a_clear_direction_is_described():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 40, size=(4000, 1))
-    model = pb.ProperBoostClassifier().fit(X, rng.random(4000) < 0.2 + X[:, 0] / 60.0)
+    model = pb.ProperBoostClassifier(weak_learner="table").fit(
+        X, rng.random(4000) < 0.2 + X[:, 0] / 60.0
+    )
     shape = model.shape_function(0, scale="log_odds")
     x = np.arange(40.0)
     assert len(shape.values) == 40
@@ -74,7 +76,9 @@ def test_a_fall_beyond_a_clear_direction_is_described():
 def test_rough_steps_are_those_of_the_curve(n_steps):
     rng = np.random.default_rng(n_steps)
     X = rng.integers(0, 40, size=(4000, 1))
-    model = pb.ProperBoostClassifier().fit(X, rng.random(4000) < 0.2 + X[:, 0] / 60.0)
+    model = pb.ProperBoostClassifier(weak_learner="table").fit(
+        X, rng.random(4000) < 0.2 + X[:, 0] / 60.0
+    )
     shape = model.shape_function(0, scale="log_odds")
     cuts = np.sort(rng.choice(np.arange(2, 39), n_steps - 1, replace=False))
     level = 3.0 * (-1.0) ** np.arange(n_steps) + rng.normal(size=n_steps)
@@ -96,7 +100,7 @@ def test_categories_and_what_does_nothing():
     kind = rng.choice(["a", "b", "c", "d"], 2000, p=[0.4, 0.3, 0.29, 0.01])
     y = rng.random(2000) < np.select([kind == "a", kind == "b"], [0.2, 0.8], 0.5)
     X = pandas.DataFrame({"kind": pandas.Categorical(kind), "nothing": np.zeros(2000)})
-    model = pb.ProperBoostClassifier(n_estimators=20).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=20, weak_learner="table").fit(X, y)
     shape = model.shape_function("kind", scale="log_odds")
     end = "(of categories with 100 training rows or more)."
     assert describe_direction(shape) == (

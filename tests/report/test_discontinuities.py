@@ -41,7 +41,9 @@ def test_a_step_that_many_rows_support_is_none():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1.0, 1.0, size=(20_000, 1))
     z = np.where(X[:, 0] > 0.0, 2.5, -2.5) + rng.logistic(size=20_000)
-    model = pb.ProperBoostClassifier(max_bins=20).fit(X, (z > 0.0).astype(int))
+    model = pb.ProperBoostClassifier(max_bins=20, weak_learner="table").fit(
+        X, (z > 0.0).astype(int)
+    )
     cautions, (effect,) = tell(model)
     assert np.abs(np.diff(effect.log_odds.values)).max() > 4.0
     assert cautions == []
@@ -53,7 +55,7 @@ def test_a_spike_of_few_rows_is_reported(monkeypatch):
     y = (rng.random(len(x)) < 0.3).astype(int)
     y[x == 20] = 1
     X = np.stack([x, rng.normal(size=len(x))], axis=1)
-    model = pb.ProperBoostClassifier().fit(X, y)
+    model = pb.ProperBoostClassifier(weak_learner="table").fit(X, y)
     (caution,), effects = tell(model)
     (shape,) = (effect.log_odds for effect in effects if effect.term.place == 0)
     k = int(shape.values.argmax())
@@ -97,7 +99,9 @@ def model():
     X = pandas.DataFrame(
         {"size": rng.integers(0, 6, 300), "kind": pandas.Categorical(rng.choice(["a", "b"], 300))}
     )
-    return pb.ProperBoostClassifier(n_estimators=5).fit(X, rng.random(300) < X["size"] / 6)
+    return pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(
+        X, rng.random(300) < X["size"] / 6
+    )
 
 
 def test_neighbours_of_the_same_points_are_put_together(model):

@@ -17,7 +17,13 @@ def fitted():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3)).round(1)
     y = (X[:, 0] + 3.0 * X[:, 1] * np.sign(X[:, 0]) + rng.logistic(size=400) > 0.0).astype(int)
-    return pb.ProperBoostClassifier(n_estimators=20, interactions=1, outer_bags=4).fit(X, y), X, y
+    return (
+        pb.ProperBoostClassifier(
+            n_estimators=20, interactions=1, outer_bags=4, weak_learner="table"
+        ).fit(X, y),
+        X,
+        y,
+    )
 
 
 def test_terms_are_the_models(fitted):
@@ -54,7 +60,7 @@ def test_effects_are_the_shape_functions(fitted):
 def test_several_classes_and_trees(fitted):
     _, X, y = fitted
     labels = np.where(X[:, 2] > 1.0, 2, y)
-    model = pb.ProperBoostClassifier(n_estimators=5).fit(X, labels)
+    model = pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(X, labels)
     trees = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=5).fit(X, labels)
     assert is_additive(model)
     assert is_additive(trees)

@@ -30,7 +30,9 @@ def score(model, X, y, weight=None, train=None):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_others_are_silent(weighted):
     X, y = make_rows(400, 0)
-    model = pb.ProperBoostClassifier(n_estimators=20, interactions=2, outer_bags=4).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        n_estimators=20, interactions=2, outer_bags=4, weak_learner="table"
+    ).fit(X, y)
     weight = np.random.default_rng(0).random(400) if weighted else None
     subsets = score(model, X, y, weight)
     assert [subset.n_features for subset in subsets] == [1, 2, 3, 5]
@@ -55,7 +57,7 @@ def test_others_are_silent(weighted):
 
 def test_of_several_classes(monkeypatch):
     X, y = make_rows(300, 0, 3)
-    model = pb.ProperBoostClassifier(n_estimators=5).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(X, y)
     last = score(model, X, y)[-1].silenced
     assert last.log_loss == pytest.approx(log_loss(y, model.predict_proba(X)), rel=1e-9)
     monkeypatch.setattr(module, "MOST_ROWS", 200)
@@ -67,7 +69,7 @@ def test_of_several_classes(monkeypatch):
 @pytest.mark.parametrize(
     ("model", "n_classes"),
     [
-        (pb.ProperBoostClassifier(n_estimators=10, interactions=3), 2),
+        (pb.ProperBoostClassifier(n_estimators=10, interactions=3, weak_learner="table"), 2),
         (pb.ProperBoostClassifier(n_estimators=5, weak_learner="tree"), 3),
         (
             pb.ProperBoostClassifierCV({"gain": [1.0, 2.0]}, effort=None, cv=2, max_estimators=5),
@@ -105,15 +107,15 @@ def test_fitted_anew(tmp_path, model, n_classes, saved):
 def test_tables_of_other_libraries(kind):
     X, y = make_rows(200, 0)
     X = X.drop(columns="town")
-    expected = score(pb.ProperBoostClassifier(n_estimators=5).fit(X, y), X, y, None,
-                     TrainingSet(X, y))  # fmt: skip
+    model = pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(X, y)
+    expected = score(model, X, y, None, TrainingSet(X, y))
     if kind == "array":
         other = X.to_numpy()
     elif kind == "polars":
         other = pytest.importorskip("polars").from_pandas(X)
     else:
         other = pytest.importorskip("pyarrow").Table.from_pandas(X)
-    model = pb.ProperBoostClassifier(n_estimators=5).fit(other, y)
+    model = pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(other, y)
     subsets = score(model, other, y, None, TrainingSet(other, y))
     assert [subset.fitted for subset in subsets] == [subset.fitted for subset in expected]
 
@@ -131,7 +133,7 @@ def test_parameters_of_features_follow_the_features_that_are_left(by):
     settings = {"categorical_features": forms[0], "monotonic_cst": forms[1]}
     model = pb.ProperBoostClassifier(n_estimators=10, **settings).fit(X, y)
     paired = pb.ProperBoostClassifier(
-        n_estimators=10, categorical_features=forms[0], interactions=forms[2]
+        n_estimators=10, categorical_features=forms[0], interactions=forms[2], weak_learner="table"
     ).fit(X, y)
     for fitted in (model, paired):
         columns, n_used = [], np.count_nonzero(fitted.feature_importances_)
@@ -152,7 +154,7 @@ def test_parameters_of_features_follow_the_features_that_are_left(by):
 
 def test_what_cannot_be_fitted_anew_is_named(tmp_path):
     X, y = make_rows(200, 0)
-    model = pb.ProperBoostClassifier(n_estimators=3).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(X, y)
     for train, complaint in (
         (TrainingSet(X.drop(columns="a"), y), "X_train: .*names"),
         (TrainingSet(X, y[:9]), "y_train"),
@@ -164,7 +166,9 @@ def test_what_cannot_be_fitted_anew_is_named(tmp_path):
     with pytest.raises(ValueError, match="X_train must be None for this"):
         score(pb.RadoBoostClassifier().fit(X, y), X, y, None, TrainingSet(X, y))
     scored = pb.ProperBoostClassifier(
-        n_estimators=3, early_stopping=pb.EarlyStopping(scoring=lambda model, X, y: 0.0)
+        n_estimators=3,
+        early_stopping=pb.EarlyStopping(scoring=lambda model, X, y: 0.0),
+        weak_learner="table",
     )
     scored.fit(X, y).save_model(tmp_path / "model.json")
     loaded = pb.load_model(tmp_path / "model.json")

@@ -22,7 +22,7 @@ def make_rows(n, seed=0):
 
 @pytest.fixture(scope="module")
 def model():
-    return pb.ProperBoostClassifier(n_estimators=30).fit(*make_rows(1500))
+    return pb.ProperBoostClassifier(n_estimators=30, weak_learner="table").fit(*make_rows(1500))
 
 
 def judge(model, X, y, groups=None, weight=None, positive=1):
@@ -113,7 +113,7 @@ def test_names_that_suggest_a_person_are_the_default(model):
     assert "suggest" in how
     assert "together" not in how
     plain = X.rename(columns={"sex": "kind", "age": "weight"})
-    other = pb.ProperBoostClassifier(n_estimators=10).fit(plain, y)
+    other = pb.ProperBoostClassifier(n_estimators=10, weak_learner="table").fit(plain, y)
     groupings, how = judge(other, plain, y)
     assert {*groupings} == {"kind", "colour"}
     assert "at most 10 categories" in how
@@ -126,7 +126,7 @@ def test_two_personal_features_are_also_taken_together():
         religion=pd.Categorical(["a", *"bcde" * 99, *"bcd"])
     )
     X.loc[0, "race"] = None
-    model = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=10, weak_learner="table").fit(X, y)
     groupings, how = judge(model, X, y)
     assert how.endswith(", and by two of them together.")
     assert {*groupings} == {"sex", "age", "race", "religion", "sex and race"}
@@ -157,7 +157,7 @@ def test_other_columns_may_be_given(model):
 def test_groups_of_several_classes_are_about_one():
     X, y = make_rows(600)
     y = y + (X["size"] > 1.0).to_numpy()
-    model = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=10, weak_learner="table").fit(X, y)
     groupings, _ = judge(model, X, y, ["sex"], positive=2)
     predicted = model.predict(X)
     for group in groupings["sex"].groups:

@@ -33,7 +33,7 @@ def test_it_scores_as_a_pipeline_does(n_classes, weighted):
     rows.loc[:9, "town"] = "Jena"  # which training did not have
     weight = np.random.default_rng(0).random(400) if weighted else None
     counts = np.random.default_rng(1).random(200) if weighted else None
-    model = pb.ProperBoostClassifier(n_estimators=3).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(X, y)
     scores = score_linear(model, rows, labels, counts, TrainingSet(X, y, weight))
     encode = make_column_transformer(
         (StandardScaler(), ["a", "b"]), (OneHotEncoder(handle_unknown="ignore"), ["town"])
@@ -53,7 +53,11 @@ def test_missing_and_constant_numbers():
     X.loc[y == 1, "b"] = np.nan  # so that missing values give the class
     X.loc[:20, "b"] = 1.0
     scores = score_linear(
-        pb.ProperBoostClassifier(n_estimators=3).fit(X, y), X, y, None, TrainingSet(X, y)
+        pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(X, y),
+        X,
+        y,
+        None,
+        TrainingSet(X, y),
     )
     blind = make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression())
     expected = log_loss(y, blind.fit(X[["a", "b"]], y).predict_proba(X[["a", "b"]]))

@@ -46,7 +46,7 @@ def test_options_are_those_of_the_function(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2)).round(1)
     y = (X[:, 0] + rng.logistic(size=60) > 0.0).astype(int)
-    model = pb.ProperBoostClassifier(n_estimators=3).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(X, y)
     little = {"max_features": 0, "max_pairs": 0, "max_rows": 0, "subgroups": []}
 
     def write(**settings):

@@ -62,8 +62,18 @@ def test_losses_are_described():
 @pytest.mark.parametrize(
     ("model", "n_classes"),
     [
-        (pb.ProperBoostClassifier(n_estimators=3, interactions=1, outer_bags=4), 2),
-        (pb.ProperBoostClassifier("alpha", n_estimators=2, selection="cyclic"), 2),
+        (
+            pb.ProperBoostClassifier(
+                n_estimators=3, interactions=1, outer_bags=4, weak_learner="table"
+            ),
+            2,
+        ),
+        (
+            pb.ProperBoostClassifier(
+                "alpha", n_estimators=2, selection="cyclic", weak_learner="table"
+            ),
+            2,
+        ),
         (pb.ProperBoostClassifier(n_estimators=3, weak_learner="tree"), 3),
         (pb.ProperBoostClassifierCV(effort=1, max_estimators=5), 2),
         (pb.ARBoostClassifier(n_estimators=3), 2),

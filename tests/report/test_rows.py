@@ -92,7 +92,9 @@ def test_steps_lead_to_the_probability(table, n_classes, learner):
 def test_small_steps_are_put_together_and_named(table, monkeypatch):
     X, y = table
     monkeypatch.setattr(properboost.report.rows, "MOST_STEPS", 3)
-    model = pb.ProperBoostClassifier(n_estimators=30, interactions=3).fit(X, y > 1)
+    model = pb.ProperBoostClassifier(n_estimators=30, interactions=3, weak_learner="table").fit(
+        X, y > 1
+    )
     (row,), _ = describe(model, X, None, most=1)[0][:1], None
     features, pairs = row.steps[3:]
     assert features.name.endswith("features of less weight")
@@ -125,5 +127,5 @@ def test_models_without_explanations(table):
 
 def test_no_rows_need_no_explanation(table):
     X, y = table
-    model = pb.ProperBoostClassifier(n_estimators=5).fit(X, y > 1)
+    model = pb.ProperBoostClassifier(n_estimators=5, weak_learner="table").fit(X, y > 1)
     assert describe(model, X, None, most=0)[0] == []

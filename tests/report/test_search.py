@@ -77,7 +77,10 @@ def test_candidates_where_no_families_are_compared(table):
 
 
 def test_a_model_alone_has_no_search(table):
-    assert read_search(pb.ProperBoostClassifier(n_estimators=3).fit(*table)) is None
+    assert (
+        read_search(pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(*table))
+        is None
+    )
 
 
 def test_names_of_families_that_are_sums_of_functions():

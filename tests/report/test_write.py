@@ -64,7 +64,9 @@ def collect_all(model, X, y):
 
 @pytest.fixture(scope="module")
 def model():
-    fit = pb.ProperBoostClassifier(n_estimators=15, interactions=1, outer_bags=4)
+    fit = pb.ProperBoostClassifier(
+        n_estimators=15, interactions=1, outer_bags=4, weak_learner="table"
+    )
     return fit.fit(*make_rows(400, 0))
 
 
@@ -150,7 +152,9 @@ def test_every_value_is_in_a_table(monkeypatch):
     letters = np.array([f"letter {k}" for k in range(30) for _ in range(k + 1)])
     X = pd.DataFrame({"letter": letters, "size": np.arange(len(letters)) % 40})
     y = (np.random.default_rng(0).random(len(X)) < 0.2 + 0.02 * (letters > "letter 2")).astype(int)
-    model = pb.ProperBoostClassifier(n_estimators=9, categorical_features=["letter"]).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        n_estimators=9, categorical_features=["letter"], weak_learner="table"
+    ).fit(X, y)
     content = collect_all(model, X, y)
     for drawn in draw_figures(content).effects:
         shape = model.shape_function(drawn.title, 1, scale="log_odds")
@@ -269,7 +273,7 @@ def test_many_classes_name_the_most_frequent_mistakes(tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 2)), np.arange(400) % 20
     X[:, 0] += y
-    model = pb.ProperBoostClassifier(n_estimators=3).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=3, weak_learner="table").fit(X, y)
     _, page = write(tmp_path / "r.html", model, X, y, max_features=1, max_rows=0, class_=7)
     assert "The most frequent mistakes" in page.text
     assert "these are of “7”" in page.text
@@ -280,7 +284,9 @@ def test_pages_of_wide_tables_are_bounded(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(80, 300)), columns=[f"{NAME} {j:03}" for j in range(300)])
     y = (X.iloc[:, 0] > 0.0).to_numpy().astype(int)
-    model = pb.ProperBoostClassifier(n_estimators=2, selection="cyclic", max_bins=4).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        n_estimators=2, selection="cyclic", max_bins=4, weak_learner="table"
+    ).fit(X, y)
     text, page = write(tmp_path / "r.html", model, X, y, max_features=2, max_rows=0)
     assert len(page.find("svg")) == 2 + 2 * 2
     assert "298 less important features are not drawn" in page.text
@@ -423,7 +429,7 @@ def test_facts_from_people_are_stated_or_missing(model, tmp_path):
 def test_classes_have_names_where_they_are_spoken_of(tmp_path):
     X, y = make_rows(300, 0)
     y = (y == LABEL).astype(int)
-    model = pb.ProperBoostClassifier(n_estimators=5, interactions=1).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=5, interactions=1, weak_learner="table").fit(X, y)
     text, page = write(tmp_path / "r.html", model, X, y, max_rows=1)
     assert "“0”, “1”. The meaning of 0 and 1 was not stated" in page.text
     assert (
@@ -482,7 +488,7 @@ def test_only_words_of_the_page_are_explained(model, tmp_path):
     text, _ = write(tmp_path / "r.html", model, X, y, **little)
     words = re.findall(r"<dt>(.*?)</dt>", text.partition('id="words"')[2])
     assert "look-up table" in words
-    assert not {"tree", "candidate", "cross-validation"} & {*words}
+    assert not {"candidate", "cross-validation"} & {*words}
     for word in GLOSSARY:
         body = html.unescape(re.sub("<[^>]*>", " ", text.partition("<main>")[2]))
         body = body.rpartition(" Words ")[0]
@@ -492,7 +498,9 @@ def test_only_words_of_the_page_are_explained(model, tmp_path):
 
 def test_pairs_that_are_not_chance_come_first(monkeypatch):
     X, y = make_rows(200, 0)
-    model = pb.ProperBoostClassifier(n_estimators=15, interactions=3, outer_bags=4).fit(X, y)
+    model = pb.ProperBoostClassifier(
+        n_estimators=15, interactions=3, outer_bags=4, weak_learner="table"
+    ).fit(X, y)
     pairs = [term for term in list_terms(model) if term.is_pair]
     assert len(pairs) == 3
     terms = [
@@ -508,7 +516,7 @@ def test_pairs_that_are_not_chance_come_first(monkeypatch):
 def test_few_terms_that_call_every_row_the_same_are_explained(tmp_path):
     X, y = make_rows(400, 0)
     y = np.where(X[NAME] > 1.5, y, "no")
-    model = pb.ProperBoostClassifier(n_estimators=10).fit(X, y)
+    model = pb.ProperBoostClassifier(n_estimators=10, weak_learner="table").fit(X, y)
     _, page = write(tmp_path / "r.html", model, X, y, max_features=0, max_rows=0)
     codes = np.searchsorted(model.classes_, y)
     subsets = score_subsets(model, list_terms(model), X, codes, None, is_additive=True)
@@ -607,7 +615,9 @@ def test_any_text_is_text(tmp_path, text):
         )
         X.columns = pd.Index([name, "age", f"sex {name}"], dtype=object)
         y = np.array([name if k else "no" for k in X[name] > 0.0], dtype=object)
-        model = pb.ProperBoostClassifier(n_estimators=4, interactions=1, n_jobs=1).fit(X, y)
+        model = pb.ProperBoostClassifier(
+            n_estimators=4, interactions=1, n_jobs=1, weak_learner="table"
+        ).fit(X, y)
         written, page = write(
             tmp_path / "r.html", model, X, y, max_features=2, max_pairs=1, max_rows=1, title=name,
             purpose=name, model_source=name, data_source=name, date=name,
@@ -646,7 +656,9 @@ def test_a_page_of_much_content_needs_few_words(tmp_path):
     for name in ("sex", "race", "marital status"):
         X[name] = pd.Categorical(rng.choice(["a", "b", "c", "d"], len(X)))
     y = X.iloc[:, :8].sum(axis=1) + X["feature 0"] * X["feature 1"] + rng.normal(size=600) > 0.0
-    model = pb.ProperBoostClassifier(interactions=8, outer_bags=4).fit(X[::2], y[::2])
+    model = pb.ProperBoostClassifier(interactions=8, outer_bags=4, weak_learner="table").fit(
+        X[::2], y[::2]
+    )
     text, page = write(tmp_path / "r.html", model, X[1::2], y[1::2])
     assert 1_000 < count_open_words(text) < 4_000 < len(page.text.split())
     head = text[text.index("<main>") : text.index("<svg")]

@@ -14,7 +14,7 @@ X, y = pb.datasets.load_letter("p2", subset="train", return_X_y=True)
 X_test, y_test = pb.datasets.load_letter("p2", subset="test", return_X_y=True)
 ax = None
 for name, model in (
-    ("tables", pb.ProperBoostClassifier()),
+    ("tables", pb.ProperBoostClassifier(weak_learner="table")),
     ("AdaBoost", pb.AdaBoost()),
 ):
     p = model.fit(X, y).predict_proba(X_test)[:, 1]

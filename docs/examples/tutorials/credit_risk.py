@@ -147,7 +147,11 @@ except (ImportError, FileNotFoundError) as problem:
     print(f"not at hand: {problem}")
 else:
     p = cross_val_predict(
-        pb.ProperBoostClassifier(), X_german, y_german, cv=5, method="predict_proba"
+        pb.ProperBoostClassifier(weak_learner="table"),
+        X_german,
+        y_german,
+        cv=5,
+        method="predict_proba",
     )
     print(f"log loss {log_loss(y_german, p):.3f}")
     shares = np.bincount(np.unique(y_german, return_inverse=True)[1]) / len(y_german)

@@ -29,7 +29,7 @@ print(f"log loss {log_loss(y_test, model.predict_proba(X_test)):.3f}")
 # %%
 # Without a search, the same in one fit: ``outer_bags`` and ``interactions`` bear the EBM's names.
 
-plain = pb.ProperBoostClassifier(outer_bags=16, interactions=3).fit(X, y)
+plain = pb.ProperBoostClassifier(outer_bags=16, interactions=3, weak_learner="table").fit(X, y)
 print(plain.pairs_)
 
 # %%
@@ -67,7 +67,7 @@ plt.show()
 # The EBM's ``monotonize`` makes one function monotone after the fit; so does ours.
 # ``monotonic_cst`` makes it so while fitting, which is better where it can be had.
 
-rising = pb.ProperBoostClassifier(monotonic_cst={"mean radius": -1}).fit(X, y)
+rising = pb.ProperBoostClassifier(monotonic_cst={"mean radius": -1}, weak_learner="table").fit(X, y)
 steps = np.diff(rising.shape_function("mean radius").values)
 print("ever rises:", bool(np.any(steps > 1e-9)))
 

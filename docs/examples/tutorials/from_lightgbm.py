@@ -26,7 +26,7 @@ X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X, X_test, y, y_test = train_test_split(X, y, random_state=1, stratify=y)
 X, X_val, y, y_val = train_test_split(X, y, random_state=1, stratify=y)
 
-tables = pb.ProperBoostClassifier().fit(X, y)
+tables = pb.ProperBoostClassifier(weak_learner="table").fit(X, y)
 trees = pb.ProperBoostClassifier(weak_learner=pb.Tree(max_leaf_nodes=16)).fit(X, y)
 for name, model in (("tables", tables), ("trees", trees)):
     print(f"{name}: log loss {log_loss(y_test, model.predict_proba(X_test)):.3f}")
@@ -38,7 +38,7 @@ for name, model in (("tables", tables), ("trees", trees)):
 # Any of LightGBM's words is answered by ours:
 
 try:
-    pb.ProperBoostClassifier(num_leaves=16)
+    pb.ProperBoostClassifier(num_leaves=16, weak_learner="table")
 except TypeError as error:
     print(error)
 
@@ -84,7 +84,7 @@ print(effects.values.shape, np.allclose(
 
 X2 = X.assign(size=np.where(X["mean radius"] > 14, "large", "small"))
 X2["size"] = X2["size"].astype("category")
-model = pb.ProperBoostClassifier().fit(X2, y)
+model = pb.ProperBoostClassifier(weak_learner="table").fit(X2, y)
 row = X2.iloc[[0]].assign(size="unheard of")
 print(model.predict_proba(row).round(3))
 

@@ -17,7 +17,7 @@ import properboost as pb
 X, y = pb.datasets.load_letter(return_X_y=True)
 X, y, X_test, y_test = X[:4000], y[:4000], X[-2000:], y[-2000:]
 
-tables = pb.ProperBoostClassifier().fit(X, y)
+tables = pb.ProperBoostClassifier(weak_learner="table").fit(X, y)
 print(tables.multiclass_, len(tables.classes_), "classes")
 print(f"log loss {log_loss(y_test, tables.predict_proba(X_test)):.3f}")
 print(f"{1 - tables.score(X_test, y_test):.3f} errors")
@@ -38,7 +38,7 @@ print(f"trees: log loss {log_loss(y_test, p):.3f}, {1 - trees.score(X_test, y_te
 # ``canonical`` is the joint form of other losses.
 
 for loss, multiclass in (("glog", "softmax"), ("glog", "one_vs_rest"), ("gboost", "canonical")):
-    model = pb.ProperBoostClassifier(loss, multiclass=multiclass).fit(X, y)
+    model = pb.ProperBoostClassifier(loss, multiclass=multiclass, weak_learner="table").fit(X, y)
     score = log_loss(y_test, model.predict_proba(X_test))
     print(f"{loss:8s} {multiclass:12s} log loss {score:.3f}")
 

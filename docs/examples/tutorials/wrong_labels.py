@@ -34,7 +34,7 @@ def flip(share):
 # Errors on clean test rows, as more and more labels are wrong:
 
 for share in (0.0, 0.05, 0.2):
-    model = pb.ProperBoostClassifier().fit(X, flip(share))
+    model = pb.ProperBoostClassifier(weak_learner="table").fit(X, flip(share))
     print(f"{share:.0%} wrong: {1 - model.score(X_test, y_test):.3f} errors")
 
 # %%

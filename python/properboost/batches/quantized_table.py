@@ -81,7 +81,7 @@ class QuantizedTable(CodedTable, RowSource):
         rows_per_bin: float | str | None = "auto",
         class_weight: ClassWeight = None,
         normalize_weights: bool = False,
-        bin_means: bool = False,
+        bin_means: bool = True,
         bins_of: "QuantizedTable | None" = None,
         spool: bool | str | PathLike[str] = False,
         n_jobs: int | None = None,
@@ -118,8 +118,8 @@ class QuantizedTable(CodedTable, RowSource):
             The factor on the weights of each class, for bins.
         normalize_weights : bool, default=False
             Whether weights are scaled to a mean of 1.
-        bin_means : bool, default=False
-            Also find the means of bins, which `linear_leaves` needs.
+        bin_means : bool, default=True
+            Also find the means of bins, which lines in leaves need.
         bins_of : QuantizedTable, optional
             A table whose features, bins and classes these rows get: validation rows for ``X_val``,
             rows to predict, new rows for ``warm_start``.  Nothing else about bins can be given.
@@ -168,7 +168,7 @@ class QuantizedTable(CodedTable, RowSource):
             "rows_per_bin": (rows_per_bin, "auto"),
             "class_weight": (class_weight, None),
             "normalize_weights": (normalize_weights, False),
-            "bin_means": (bin_means, False),
+            "bin_means": (bin_means, True),
             "random_state": (random_state, None),
         }
         options = read(
@@ -355,8 +355,9 @@ class QuantizedTable(CodedTable, RowSource):
 
     @property
     def can_have_lines(self) -> bool:
-        """Whether the bins have means."""
-        return self._rows.binning.has_means
+        """Whether the bins of numeric features have means."""
+        binning = self._rows.binning
+        return binning.has_means or not binning.has_numeric
 
     def find_binning(self, options: BinningOptions, rows: Rows) -> Binning:
         """Return the bins, and refuse options that would give others."""

@@ -14,6 +14,7 @@ from properboost.cli.shared_arguments import OptionGroup
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.properboost_parameters import check_parameters
 from properboost.losses.registry import get_loss
+from properboost.model_selection.combinations import DEFAULT_LEARNER
 from properboost.model_selection.families import check_search
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.parameters.declare import Parameter, declared
@@ -43,6 +44,9 @@ CHOSEN = (
     "outer_bags",
 )
 """The parameters that a search chooses where its space has none, and that may be "auto"."""
+
+SEARCHED = tuple(name for name in CHOSEN if name != "weak_learner")
+"""Those of which "auto" starts a search without families; a fit compares weak learners itself."""
 
 NONE = "none"
 """The name of None on the command line."""
@@ -164,7 +168,7 @@ def name_option(name: str) -> str:
 
 def _name_autos() -> str:
     """Return the options that start a search."""
-    return " or ".join(f"{name_option(name)} {AUTO}" for name in CHOSEN)
+    return " or ".join(f"{name_option(name)} {AUTO}" for name in SEARCHED)
 
 
 def _show(default: object) -> str:
@@ -201,8 +205,9 @@ def make_classifier(arguments: argparse.Namespace) -> Classifier:
         check_rado_parameters(rado)
         return rado
     effort = values.setdefault("effort", declared(ProperBoostClassifierCV)["effort"].default)
-    _check_learner(values)
-    if effort is not None or any(_is_auto(name, value) for name, value in values.items()):
+    searches = effort is not None or any(values.get(name) == AUTO for name in SEARCHED)
+    _check_learner(values, searches=searches)
+    if searches:
         return _make_search(values)
     del values["effort"]
     if of_search := values.keys() & (search.keys() - tables.keys()):
@@ -215,11 +220,11 @@ def make_classifier(arguments: argparse.Namespace) -> Classifier:
     return model
 
 
-def _check_learner(values: Mapping[str, object]) -> None:
+def _check_learner(values: Mapping[str, object], *, searches: bool) -> None:
     """Refuse the fields of weak learners other than the chosen one."""
     learner = values.get("weak_learner", AUTO)
-    if learner == AUTO and values["effort"] is None:
-        learner = declared(ProperBoostClassifier)["weak_learner"].default
+    if learner == AUTO and searches and values["effort"] is None:
+        learner = DEFAULT_LEARNER
     for name, value in values.items():
         learners = [] if _is_auto(name, value) else find_learners(name)
         if learners and learner not in learners:

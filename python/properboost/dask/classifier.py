@@ -6,11 +6,10 @@ from typing import Any, Self
 
 from properboost.dask.on_dask import OnDask
 from properboost.dask.partitions import is_collection, list_partitions
+from properboost.estimators.learner_choice import read_learner
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.properboost_parameters import check_parameters
-from properboost.parameters.boosting import LearnerChoice
 from properboost.parameters.declare import estimator, read_parameter
-from properboost.parameters.learners import Learner
 from properboost.parameters.rows import read_binning
 from properboost.parameters.stages import EarlyStopping
 
@@ -37,14 +36,14 @@ class DaskProperBoostClassifier(OnDask, ProperBoostClassifier):
     Notes
     -----
     Workers hold a byte for each cell, and 8 to 24 for each row; the client holds 17 for each row,
-    and 8 more with weights.  Rows are read three times (four with `linear_leaves`), labels and
-    weights twice, so collections that fit into the cluster's memory should be persisted first.
+    and 8 more with weights.  Rows are read three times (four where leaves may have lines), labels
+    and weights twice, so collections that fit into the cluster's memory should be persisted first.
     Those that give other rows when they are read again are refused.
 
     Steps that are solved for, `warm_start` and rows held out by ``early_stopping=True`` are
     refused.  Validation rows come to the client, a byte for each cell.
     Pairs that are chosen (`interactions` as a number) are compared on the client, to which the
-    codes of at most 256 features come.
+    codes of at most 256 features come; and so are weak learners, by the codes of 10,000 rows.
 
     Where a worker dies, or keeps the fit waiting and is not heard of or paused for the `deadline`,
     it is given up for this fit: its partitions are computed again on others, and boosting goes on
@@ -117,12 +116,7 @@ class DaskProperBoostClassifier(OnDask, ProperBoostClassifier):
             raise ValueError(
                 f"early_stopping={self.early_stopping!r} needs X_val and y_val with Dask"
             )
-        learner: Learner | LearnerChoice = read_parameter(self, "weak_learner")
-        if isinstance(learner, LearnerChoice):
-            raise ValueError(
-                "weak_learner must not be 'auto' with Dask: name one, as that which a fit to a "
-                "sample of the rows has as weak_learner_"
-            )
+        learner = read_learner(self)
         options = read_binning(self, learner.rows_per_bin)
         with self._read(X, y, sample_weight, options, learner.needs_means) as table:
             if is_collection(X_val):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from properboost.dask.shards import Shards
 from properboost.dask.worker_health import WorkersLost
 from properboost.data.labels import SortedRows
+from properboost.engine.local import LocalRows
 from properboost.engine.protocols import CodeWeights, ModelSet, TrainingRows
 from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.interactions import PairBins
@@ -61,8 +62,21 @@ class ClusterRows(TrainingRows):
 
     def reorder(self, order: SortedRows) -> Self:
         """Return the same rows, sorted in another order."""
-        same = {field.name: getattr(self, field.name) for field in fields(TrainingRows)}
-        return cast("Self", self.place({**same, **self._sorted_as(order)[1]}, order))
+        everywhere = np.ones(len(order.class_of), dtype=bool)
+        described = self._sorted_as(order, everywhere)[1]
+        return cast("Self", self.place({**self._list_fields(), **described}, order))
+
+    def bring(self, order: SortedRows, taken: NDArray[np.bool_]) -> LocalRows:
+        """Return the rows of some segments of another order, in this process."""
+        described = self._sorted_as(order, taken)[1]
+        numbers = described["numbers"]
+        codes = np.empty((len(self.bins.widths), len(numbers)), dtype=np.uint8)
+        for at, values in self.shards.ask("take", self.codes_number, numbers):
+            codes[:, at] = values
+        return LocalRows(**{**self._list_fields(), **described}, codes=codes)
+
+    def _list_fields(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(TrainingRows)}
 
     def gather(self, features: Sequence[int]) -> NDArray[np.uint8]:
         """Return the codes of these features, a row each."""

@@ -188,6 +188,16 @@ class _Engine:
         """Return the codes of some features."""
         return self._rows[codes].gather(features)
 
+    def take(
+        self, codes: int, numbers: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Return the places among `numbers` of the rows that are here, and their codes."""
+        rows = self._rows[codes]
+        _, at, places = np.intersect1d(
+            numbers, rows.numbers, assume_unique=True, return_indices=True
+        )
+        return at, rows.dense_codes.take(places, axis=1)
+
     def count_cells(self, codes: int, grids: Sequence[TermGrid]) -> list[NDArray[np.float64]]:
         """Return the number of rows in each cell of grids."""
         return self._rows[codes].weigh_cells(grids)

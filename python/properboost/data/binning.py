@@ -206,6 +206,11 @@ class Binning:
         return replace(self, features=features)
 
     @property
+    def has_numeric(self) -> bool:
+        """Whether a feature is numeric."""
+        return any(isinstance(bins, NumericBins) for bins in self.features)
+
+    @property
     def has_means(self) -> bool:
         """Whether numeric features' bins have means."""
         return any(

@@ -250,8 +250,12 @@ class LocalRows(TrainingRows):
 
     def reorder(self, order: SortedRows) -> Self:
         """Return the same rows, sorted in another order."""
-        taken, described = self._sorted_as(order)
-        return replace(self, codes=self.codes.take(taken, axis=1), **described)
+        return self.bring(order, np.ones(len(order.class_of), dtype=bool))
+
+    def bring(self, order: SortedRows, taken: NDArray[np.bool_]) -> Self:
+        """Return the rows of some segments of another order."""
+        places, described = self._sorted_as(order, taken)
+        return replace(self, codes=self.codes.take(places, axis=1), **described)
 
     def gather(self, features: Sequence[int]) -> NDArray[np.uint8]:
         """Return the codes of these features, a row each."""
@@ -446,10 +450,10 @@ class SoftRows(LocalRows):
         """Return a part of the rows, in the same order."""
         return replace(self, row_of=self.row_of[taken], **self._part_of(taken))
 
-    def reorder(self, order: SortedRows) -> Self:
-        """Return the same rows, sorted in another order."""
-        taken, described = self._sorted_as(order)
-        return replace(self, row_of=self.row_of[taken], **described)
+    def bring(self, order: SortedRows, taken: NDArray[np.bool_]) -> Self:
+        """Return the rows of some segments of another order."""
+        places, described = self._sorted_as(order, taken)
+        return replace(self, row_of=self.row_of[places], **described)
 
     def gather(self, features: Sequence[int]) -> NDArray[np.uint8]:
         """Return the codes of these features, a row each."""

@@ -214,6 +214,10 @@ class TrainingRows(ABC):
         """Return the same rows, sorted in another order."""
 
     @abstractmethod
+    def bring(self, order: SortedRows, taken: NDArray[np.bool_]) -> "TrainingRows":
+        """Return the rows of some segments of another order, in this process."""
+
+    @abstractmethod
     def gather(self, features: Sequence[int]) -> NDArray[np.uint8]:
         """Return the codes of these features, a row each."""
 
@@ -254,16 +258,20 @@ class TrainingRows(ABC):
         """Cut numbers of all codes, side by side, by feature."""
         return tuple(np.split(values, np.cumsum(self.bins.widths)[:-1]))
 
-    def _sorted_as(self, order: SortedRows) -> tuple[NDArray[np.int64], dict[str, Any]]:
-        """Return the places here of the rows in another order, and their fields in that order."""
+    def _sorted_as(
+        self, order: SortedRows, taken: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], dict[str, Any]]:
+        """Return the places here of the rows in segments of another order, and their fields."""
         place = np.empty(int(self.numbers.max()) + 1, dtype=np.int64)
         place[self.numbers] = np.arange(self.n_rows)
-        taken = place[order.numbers]
-        return taken, {
-            "segments": order.segments,
-            "class_of": order.class_of,
-            "weight": None if self.weight is None else self.weight[taken],
-            "numbers": order.numbers,
+        sizes = np.diff(order.segments)
+        numbers = order.numbers if taken.all() else order.numbers[np.repeat(taken, sizes)]
+        places = place[numbers]
+        return places, {
+            "segments": np.cumsum([0, *sizes[taken]]),
+            "class_of": order.class_of[taken],
+            "weight": None if self.weight is None else self.weight[places],
+            "numbers": numbers,
         }
 
     def _part_of(self, taken: NDArray[np.bool_]) -> dict[str, Any]:

@@ -87,7 +87,7 @@ _EFFECTIVE: Mapping[str, Callable[[Flat], bool]] = {
 
 def make_earlier(classifier: type[Model], /, **flat: Any) -> Model:
     """Return the classifier of parameters by flat names."""
-    flat, known = rename(flat), _list_flat(classifier)
+    flat, known = {"weak_learner": "table", **rename(flat)}, _list_flat(classifier)
     every = {name: entry.default for name, entry in known.items()} | flat
     make_learner(every["weak_learner"])  # refuses unknown names
     chosen = {

@@ -22,7 +22,7 @@ from properboost.parameters.boosting import CHOICE, LearnerChoice
 from properboost.parameters.declare import read_parameter
 from properboost.parameters.learners import Learner
 
-__all__ = ["choose_learner", "find_learner", "with_learner"]
+__all__ = ["choose_learner", "find_learner", "read_learner", "with_learner"]
 
 Array = NDArray[np.float64]
 
@@ -48,6 +48,14 @@ def with_learner(model: Any, learner: Learner) -> Any:
     return chosen
 
 
+def read_learner(model: Any) -> Learner | LearnerChoice:
+    """Return the weak learner of a model's parameters, which is the table where trees lack one."""
+    learner: Learner | LearnerChoice = read_parameter(model, "weak_learner")
+    if isinstance(learner, LearnerChoice) and not _takes(model, CHOICE.tree):
+        return CHOICE.table
+    return learner
+
+
 def find_learner(model: Any, ensemble: Ensemble) -> Learner:
     """Return the weak learner of a fitted model, which its ensemble shows where it was chosen."""
     learner: Learner | LearnerChoice = read_parameter(model, "weak_learner")
@@ -65,14 +73,14 @@ def choose_learner(
     training: TrainingRows,
     fit: Fit,
 ) -> Learner:
-    """Return the weak learner of "auto".
+    """Return the weak learner of "auto", where `read_learner` leaves the choice.
 
-    It is the table with parameters that the tree lacks, and with too few rows.  Elsewhere it is the
+    It is the table where leaves can have no lines, and with too few rows.  Elsewhere it is the
     tree, if its log loss on the rows that three folds hold out is less by a standard error: noise
     decides which of the two is ahead, and the table is simpler.  A clear difference on the first
     folds saves the others.
     """
-    if not (source.can_have_lines and _takes(model, CHOICE.tree)):
+    if not source.can_have_lines:
         return CHOICE.table
     folds = _Folds.deal(data, rows, training)
     if folds is None:
@@ -149,9 +157,11 @@ class _Folds:
 
     def __init__(self, data: LabelledRows, rows: Rows, training: TrainingRows, part: Any) -> None:
         order = rows.sort(part, int(part.max()) + 1)
-        self._rows = training.reorder(order)
-        self._base = data.read_init_score(rows.n_of_table, len(rows.classes), order.order)
-        self._fold_of = order.part_of
+        taken = order.part_of < FOLDS
+        self._rows = training.bring(order, taken)
+        self._fold_of = order.part_of[taken]
+        base = data.read_init_score(rows.n_of_table, len(rows.classes), order.order)
+        self._base = None if base is None else base[np.repeat(taken, np.diff(order.segments))]
 
     @classmethod
     def deal(cls, data: LabelledRows, rows: Rows, training: TrainingRows) -> "_Folds | None":
@@ -163,13 +173,12 @@ class _Folds:
             return None  # a class is so rare that no sample has its rows
         part = deal(rows, n_parts, training.seed, data.read_groups(rows))
         folds = cls(data, rows, training, part)
-        return folds if np.sum(folds._fold_of < FOLDS) == FOLDS * len(rows.classes) else None
+        return folds if len(folds._fold_of) == FOLDS * len(rows.classes) else None
 
     def split(self) -> Iterator[tuple[_Part, _Part]]:
         """Yield the rows that a fold learns from, and those that it holds out."""
         for k in range(FOLDS):
-            learns = (self._fold_of != k) & (self._fold_of < FOLDS)
-            yield self._take(learns), self._take(self._fold_of == k)
+            yield self._take(self._fold_of != k), self._take(self._fold_of == k)
 
     def _take(self, segments: NDArray[np.bool_]) -> _Part:
         base = self._base

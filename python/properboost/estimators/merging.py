@@ -129,7 +129,7 @@ def _read(model: Any, k: int) -> ProperBoostClassifier:
     if lines or isinstance(ensemble, DampedEnsemble):
         raise ValueError(
             f"models[{k}] must have linear_leaves=False: a leaf's line depends on bins that are "
-            "the model's own"
+            "the model's own. Fit all with weak_learner='table' or another without lines"
         )
     return fitted
 

@@ -22,6 +22,8 @@ from properboost.estimators.properboost import ProperBoostClassifier, run_plan
 from properboost.estimators.scorer import Scorer
 from properboost.fitting.unfinished import warn_of_unfinished
 from properboost.metrics import ranked_probability_score
+from properboost.parameters.boosting import CHOICE, LearnerChoice
+from properboost.parameters.declare import read_parameter
 
 __all__ = ["OrderedClassifier"]
 
@@ -45,7 +47,8 @@ class OrderedClassifier(
     Parameters
     ----------
     estimator : ProperBoostClassifier, default=None
-        The parameters of boosting; None is ``ProperBoostClassifier()``.  A fit trains a clone.
+        The parameters of boosting; None is ``ProperBoostClassifier()``.  A fit trains a clone, in
+        which look-up tables stand for "auto".
     classes : sequence of labels, default=None
         All labels in ascending order.  None is the order of numbers; labels that are text need it.
 
@@ -127,6 +130,9 @@ class OrderedClassifier(
         if not isinstance(model, ProperBoostClassifier):
             raise TypeError(f"estimator must be a ProperBoostClassifier or None; got {model!r}")
         model = clone(model)
+        # The choice compares learners by classes without an order.
+        if isinstance(read_parameter(model, "weak_learner"), LearnerChoice):
+            model.weak_learner = CHOICE.table
         data = LabelledRows(X, y, sample_weight, None, groups)
         fit = prepare_fit(model, data, LabelledRows(X_val, y_val, sample_weight_val), self.classes)
         warn_of_unfinished(fit.plan, run_plan(model, fit.plan, fit.comparisons, fit.validation))

@@ -29,7 +29,6 @@ from properboost.losses.probabilities import Link
 from properboost.models.one_scale import take_scale
 from properboost.models.tree_ensemble import TreeEnsemble
 from properboost.parameters.declare import read_parameter
-from properboost.parameters.learners import LEARNERS
 from properboost.parameters.rows import read_binning
 from properboost.parameters.stages import Calibration, EarlyStopping
 from properboost.scoring import HeldOutRows, name_score
@@ -118,8 +117,6 @@ def _list_limits(
     """Yield the name and value of parameters, the values that are allowed, and the reason."""
     calibration: Calibration = read_parameter(model, "calibration")
     stopping: EarlyStopping = read_parameter(model, "early_stopping")
-    learner = read_parameter(model, "weak_learner").name
-    yield "weak_learner", learner, tuple(LEARNERS), "learners are compared by classes of no order"
     reason = "thresholds belong to the rows of their fit"
     yield "warm_start", model.warm_start, (False,), reason
     yield "multiclass", model.multiclass, ("auto",), "one raw prediction serves all classes"

@@ -17,6 +17,7 @@ from properboost.estimators.labelled_rows import LabelledRows
 from properboost.estimators.learner_choice import (
     choose_learner,
     find_learner,
+    read_learner,
     with_learner,
 )
 from properboost.estimators.properboost_parameters import (
@@ -57,10 +58,10 @@ class ProperBoostClassifier(
 ):
     """Boosted look-up tables, trees or rules under a proper margin loss with a gain.
 
-    Each round takes one feature, gives its cells a value and adds that table to the raw prediction
-    F (BoostLR, Algorithm 1 [1]_).  The loss weighs the rows, and its inverse link turns F into a
-    probability; the gain regularises probabilities.  The rounds add up to one table a
-    feature, see `shape_function`.
+    Each round adds a look-up table of one feature to the raw prediction F (BoostLR, Algorithm 1
+    [1]_), or a tree of at most three, whichever predict held-out rows better.  The loss weighs the
+    rows, and its inverse link turns F into a probability; the gain regularises probabilities.  The
+    rounds add up to functions of a feature or few, see `terms_`.
 
     The first eight parameters matter most.  Those after them describe rounds, classes, bins, rows
     and running.
@@ -222,7 +223,7 @@ class ProperBoostClassifier(
         """Return the plan of a fit, and its training rows as codes."""
         classes = self.classes_ if goes_on else None
         rows = data.read(source.n_rows, self.class_weight, self.normalize_weights, classes)
-        learner = read_parameter(self, "weak_learner")
+        learner = self.weak_learner_ if goes_on else read_learner(self)
         is_chosen = isinstance(learner, LearnerChoice)
         n_bags = read_parameter(self, "outer_bags").n_bags
         order, bags = data.sort(rows, learner, n_bags, self.random_state)
@@ -230,15 +231,10 @@ class ProperBoostClassifier(
         binning, earlier = read_earlier_fit(self, source, options, rows) if goes_on else (None, [])
         with_means = learner.needs_means and (source.can_have_lines or not is_chosen)
         training = source.encode(options, rows, order, with_means=with_means, binning=binning)
-        model = self
         if is_chosen:
-            learner = (
-                self.weak_learner_
-                if goes_on
-                else choose_learner(self, loss, source, data, rows, training, _fit_quietly)
-            )
-            model = with_learner(self, learner)
+            learner = choose_learner(self, loss, source, data, rows, training, _fit_quietly)
             training = training if learner.needs_means else training.without_means()
+        model = with_learner(self, learner)
         base = data.read_init_score(source.n_rows, len(training.classes), order.order)
         plan = plan_rows(
             model, loss, training, keeps_gain=goes_on, bags=bags, base=base, earlier=earlier

@@ -60,7 +60,7 @@ def to_treelite(model: Any) -> Any:
     if described.has_lines:
         raise ValueError(
             f"{described.name} with linear_leaves cannot be exported to treelite, whose leaves are "
-            "numbers: fit with Tree(linear_leaves=False)"
+            "numbers: fit with weak_learner='table' or Tree(linear_leaves=False)"
         )
     trees: list[tuple[int, Decision, NDArray[np.float64]]] = []
     for term in described.terms:

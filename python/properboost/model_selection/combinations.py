@@ -15,7 +15,10 @@ from properboost.parameters.declare import Component, check_component, declared,
 from properboost.parameters.learners import Grown, Learner, Table, make_learner
 from properboost.parameters.stages import Bags
 
-__all__ = ["FamilyExcludedError", "combine", "settle_draws", "show"]
+__all__ = ["DEFAULT_LEARNER", "FamilyExcludedError", "combine", "settle_draws", "show"]
+
+DEFAULT_LEARNER = "table"
+"""The weak learner of a space that names none: "auto" has folds of its own."""
 
 
 class FamilyExcludedError(ValueError):
@@ -108,7 +111,7 @@ class _Maker:
         self._settings, self._never = settings, never
         has_draws = self.keeps_learner or "weak_learner__n_draws" in space
         self._n_draws = 0 if has_draws else n_draws
-        self._learner = make_learner(self.base.get("weak_learner", "table"))
+        self._learner = make_learner(self.base.get("weak_learner", DEFAULT_LEARNER))
 
     def make(self, start: Settings) -> tuple[Any, Settings]:
         """Return the classifier of the written values, and the compatible values of `start`.

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.model_selection.combinations import (
+    DEFAULT_LEARNER,
     FamilyExcludedError,
     combine,
     settle_draws,
@@ -201,7 +202,7 @@ def _explain(
         return ValueError(
             f"no weak_learner has all of {', '.join(sorted(fields))}, which space has"
         )
-    if space.classifier.known["weak_learner"].default in kinds:
+    if DEFAULT_LEARNER in kinds:
         return error
     reason = str(error)
     if search.effort is not None:

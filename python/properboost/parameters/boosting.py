@@ -99,7 +99,7 @@ class LearnerParameters:
     """The weak learner of a round, and its shrinkage."""
 
     weak_learner: LearnerName | Literal["auto"] | Learner = parameter(
-        default="table",
+        default="auto",
         component=make_learner_or_choice,
         kind='{"table", "stump", "tree", "rule", "auto"} or object',
         doc="""

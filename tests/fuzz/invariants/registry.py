@@ -61,7 +61,7 @@ class Fit:
     @property
     def learner(self) -> Learner:
         """Weak learner as an object; of voting models by its name alone."""
-        return make_learner(self.best.weak_learner)
+        return make_learner(getattr(self.best, "weak_learner_", self.best.weak_learner))
 
     @property
     def stopping(self) -> EarlyStopping | None:
