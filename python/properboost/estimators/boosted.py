@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from properboost.data.binning import FeatureBins
-from properboost.data.frames import find_feature, take_rows
+from properboost.data.features import find_feature
+from properboost.data.frames import take_rows
 from properboost.data.labels import find_classes
 from properboost.data.table import InputTable
 from properboost.estimators.base import TableClassifier, label_features

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from properboost.data.frames import find_feature, take_rows
+from properboost.data.features import find_feature
+from properboost.data.frames import take_rows
 from properboost.data.labels import find_classes
 from properboost.data.libraries import is_a
 from properboost.estimators.base import TableClassifier, label_features, open_rows
