@@ -17,7 +17,7 @@ from properboost.models.ensemble import Ensemble
 from properboost.parameters.elsewhere import advise_callers
 from properboost.parameters.kinds import Coupling
 
-__all__ = ["PredictingMixin"]
+__all__ = ["PredictingMixin", "find_link"]
 
 
 class PredictingMixin:
@@ -222,3 +222,8 @@ class PredictingMixin:
     def _labels(self, raw: NDArray[np.float64]) -> NDArray[Any]:
         labels: NDArray[Any] = self.classes_[choose_classes(raw)]
         return labels
+
+
+def find_link(model: PredictingMixin) -> Link:
+    """Return the link that turns a model's raw predictions into probabilities."""
+    return model._link

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from properboost.data.binning import FeatureBins, NumericBins
 from properboost.data.frames import open_table
 from properboost.estimators.base import TableClassifier, describe_training
-from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.linear import LinearClassifier
 from properboost.estimators.ordered_predicting import OrderedPredictingMixin, take_inner
+from properboost.estimators.predicting import PredictingMixin, find_link
 from properboost.export.decisions import CodedColumn, Decision, choose, convert_tree
 from properboost.losses.ordered_link import OrderedLink
 from properboost.losses.probabilities import Link
@@ -142,7 +142,7 @@ def describe(model: Any) -> Description:
         return replace(description, terms=(term,), shares=model._shares())
     if isinstance(model, LinearClassifier):
         return _describe_linear(description, model)
-    if not isinstance(model, BoostedClassifier):
+    if not isinstance(model, PredictingMixin):
         raise TypeError(f"{name} cannot be exported")
     ensemble = model.ensemble_
     if isinstance(ensemble, DampedEnsemble):
@@ -165,7 +165,7 @@ def describe(model: Any) -> Description:
         terms=tuple(terms),
         n_models=len(ensemble.models),
         intercepts=ensemble.intercept if ensemble.intercepts else None,
-        link=model._link,
+        link=find_link(model),
     )
 
 
