@@ -71,8 +71,8 @@ class BoostedClassifier(
 
         Parameters
         ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows.
+        X
+            As in `predict_proba`.
         confidence_level : float, default=0.9
             The share of such intervals that cover their target, in (0, 1).
 

@@ -345,8 +345,8 @@ class DescribingMixin(PredictingMixin):
 
         Parameters
         ----------
-        class_ : label, optional
-            The class; the default is ``classes_[1]`` of two.
+        class_
+            As in `describe_tree`.
 
         Returns
         -------

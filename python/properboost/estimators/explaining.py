@@ -49,8 +49,8 @@ class ExplainingMixin(PredictingMixin):
 
         Parameters
         ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows.
+        X
+            As in `contributions`.
         to : label, optional
             The class to predict; the default is any other.  Rows that have it have no change.
         keep : list of int or str, default=()
@@ -254,8 +254,8 @@ class ExplainingMixin(PredictingMixin):
 
         Parameters
         ----------
-        X : array or table of shape (n_rows, n_features)
-            The rows.
+        X
+            As in `contributions`.
         y : array-like of shape (n_rows,), optional
             Their labels.
         name : str, optional
