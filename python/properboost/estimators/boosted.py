@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from properboost.data.binning import FeatureBins
-from properboost.estimators.base import TableClassifier
+from properboost.estimators.base import TableClassifier, make_compact
 from properboost.estimators.describing import DescribingMixin
 from properboost.estimators.explaining import ExplainingMixin
 from properboost.inspection.intervals import count_errors
@@ -44,10 +43,14 @@ class BoostedClassifier(
         return self.ensemble_.is_compact
 
     def _compacted(self) -> Self:
-        compact = copy(self)
+        compact = self._copy_with(ensemble_=self.ensemble_.compacted())
         compact.__dict__.pop("validation_scores_", None)
-        compact.ensemble_ = self.ensemble_.compacted()
         return compact
+
+    def _copy_around(self, best: BoostedClassifier, **attributes: Any) -> Self:
+        """Return a copy of a search around its best model, which is made compact."""
+        compact = make_compact(best)
+        return self._copy_with(best_estimator_=compact, ensemble_=compact.ensemble_, **attributes)
 
     @property
     def intercept_(self) -> float | NDArray[np.float64]:

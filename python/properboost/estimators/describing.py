@@ -28,7 +28,7 @@ from properboost.models.table_ensemble import TableEnsemble
 from properboost.models.terms import Terms
 from properboost.parameters import checks
 
-__all__ = ["DescribingMixin"]
+__all__ = ["DescribingMixin", "prepare_terms"]
 
 
 class DescribingMixin(PredictingMixin):
@@ -386,3 +386,8 @@ class DescribingMixin(PredictingMixin):
         if len(labels) == 2:
             return labels[k], 0, 1.0 if k == 1 else -1.0
         return labels[k], k, 1.0
+
+
+def prepare_terms(model: DescribingMixin, *, with_bags: bool) -> Terms:
+    """Return a model's terms, once all threads have computed their tables."""
+    return model._prepare_terms(with_bags=with_bags)

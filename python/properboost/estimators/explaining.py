@@ -19,7 +19,7 @@ from properboost.inspection.changes import RowChanges
 from properboost.inspection.contributions import Contributions, Part, make_contributions
 from properboost.inspection.dashboards import make_local
 from properboost.inspection.scales import Effects, EffectScale, Scale
-from properboost.losses.probabilities import choose_classes
+from properboost.losses.probabilities import as_predicted, choose_classes
 from properboost.models.bag_design import find_standard_error
 from properboost.models.table_ensemble import TableEnsemble
 from properboost.models.terms import Features, Terms
@@ -79,7 +79,7 @@ class ExplainingMixin(PredictingMixin):
         order = sorted({*range(self.n_features_in_)} - fixed, key=lambda j: columns[j])
         ensemble = self.ensemble_
         search = ChangeSearch.of(
-            ensemble, lambda raw: choose_classes(self._decide(raw)), order, n_threads
+            ensemble, lambda raw: choose_classes(as_predicted(raw)), order, n_threads
         )
         codes = ensemble.binning.encode(table, None, n_threads)
         changes = search.run(codes, None if to is None else labels.index(to))

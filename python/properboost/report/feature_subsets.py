@@ -19,7 +19,7 @@ from properboost.data.libraries import is_a
 from properboost.data.table import InputTable
 from properboost.estimators.base import TableClassifier, label_features, open_rows
 from properboost.estimators.predicting import PredictingMixin, find_link
-from properboost.losses.probabilities import log_losses
+from properboost.losses.probabilities import as_predicted, log_losses
 from properboost.parameters.stages import make_interactions
 from properboost.persistence.parameters import NotSaved
 from properboost.report.content import Array, ModelScores, SubsetScores, Term
@@ -173,7 +173,7 @@ def _silence(
             if len(features) > 1 and j in features and heard.issuperset(features):
                 raw = raw + added[:, place]
         if k in sizes:
-            yield link.probabilities(raw[:, 0] if raw.shape[1] == 1 else raw)
+            yield link.probabilities(as_predicted(raw))
 
 
 def _fit(
