@@ -371,14 +371,10 @@ class LocalRows(TrainingRows):
         shared = models.options[0]
         learner = shared.weak_learner
         return _core.AdditiveBoosting(
-            selection=shared.selection,
-            response=shared.response,
-            step=shared.step,
-            l2=shared.l2,
+            **shared.describe_algorithm(self.rows_of_class),
             classes=len(self.classes) if models.joint_loss else 1,
             joint_loss=models.joint_loss,
             shared_trees=isinstance(learner, Tree) and learner.shares_classes,
-            screening=shared.find_screen(self.rows_of_class) or 0,
         )
 
     def _encode_pairs(self, pairs: Sequence[PairBins]) -> NDArray[np.uint8]:
