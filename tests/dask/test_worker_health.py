@@ -157,10 +157,10 @@ def test_workers_that_hold_nothing_of_this_fit_are_left_alone(scheduler, workers
         scheduler.run("a")
         scheduler.run("b", status="paused")
         assert not care.look_after()  # c stays silent
-    assert not workers._given_up
+    assert not workers.given_up
     scheduler.holders = {"b", "c"}
     care.look_after()
-    assert workers._given_up == {worker("b"), worker("c")}
+    assert workers.given_up == {worker("b"), worker("c")}
     [taken] = scheduler.taken
     assert set(taken) == {"process of b", "process of c"}
 

@@ -15,7 +15,7 @@ from properboost.data.binning import (
     count_numeric_bins,
     find_bins,
 )
-from properboost.data.frames import factorize
+from properboost.data.values import factorize
 
 pd = pytest.importorskip("pandas")
 

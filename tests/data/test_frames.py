@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from helpers.frames import open_new
-from helpers.label_kinds import KINDS as KINDS_OF_LABELS
 from helpers.searches import KINDS, as_kind
-from properboost.data.frames import factorize, find_categorical, find_feature, take_rows
+from properboost.data.frames import take_rows
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -353,21 +352,6 @@ def test_rows_are_taken_from_any_table(kind):
 # -- categories -----------------------------------------------------------------------------------
 
 
-def test_categories_are_in_ascending_order_whatever_the_rows_order():
-    values = np.array([10, "b", 9.5, True, "a", None, np.nan, 2**70], dtype=object)
-    for order in (slice(None), slice(None, None, -1)):
-        column = factorize(values[order], "column 0")
-        assert column.values == (True, 9.5, 10, 2**70, "a", "b")
-        assert [type(v) for v in column.values] == [bool, float, int, int, str, str]
-
-
-def test_numbers_as_categories():
-    column = factorize(np.array([2.0, np.nan, -1.0, np.inf, 2.0], dtype=np.float32), "column 0")
-    assert column.values == (-1.0, 2.0, np.inf)
-    assert column.codes.tolist() == [1, -1, 0, 2, 1]
-    assert all(type(v) is float for v in column.values)
-
-
 @pytest.mark.parametrize("kind", ["arrow", "pandas around Arrow"])
 def test_values_that_a_dictionary_holds_twice_are_one_category(kind):
     words = pa.DictionaryArray.from_arrays(
@@ -391,85 +375,3 @@ def test_decimals_are_the_categories_that_numbers_are(kind):
         frame = frame.to_pandas(types_mapper=None if kind == "pandas" else pd.ArrowDtype)
     assert categories(open_new(frame), 0) == [2.5, 1, 0.1, None]
     assert open_new(frame).categorical(0).values == (0.1, 1, 2.5)
-
-
-def test_categories_are_of_no_derived_class():
-    values = np.empty(4, dtype=object)
-    values[:] = [
-        KINDS_OF_LABELS["objects: (str, Enum)"].make(np.array([1]))[0],
-        "bad",
-        KINDS_OF_LABELS["objects: IntEnum"].make(np.array([1]))[0],
-        np.str_("good"),
-    ]
-    column = factorize(values, "column 0")
-    assert column.values == (2, "bad", "good")
-    assert [type(v) for v in column.values] == [int, str, str]
-    assert column.codes.tolist() == [2, 1, 0, 2]
-
-
-def test_every_library_marks_missing_categories():
-    nan = decimal.Decimal("nan")
-    values = np.array(["a", None, np.nan, pd.NA, pd.NaT, float("nan"), nan], dtype=object)
-    assert factorize(values, "column 0").codes.tolist() == [0, -1, -1, -1, -1, -1, -1]
-
-
-def test_values_that_cannot_be_categories_are_refused():
-    with pytest.raises(TypeError, match=r"column 3: unhashable type: 'list'"):
-        factorize(np.array([[1], None], dtype=object), "column 3")
-    with pytest.raises(ValueError, match="column 3 holds bytes"):
-        factorize(np.array([b"a", None], dtype=object), "column 3")
-
-
-# -- which features are categorical ---------------------------------------------------------------
-
-
-@pytest.fixture
-def mixed():
-    return open_new(pd.DataFrame({"a": [1, 2], "b": pd.Categorical(["x", "y"]), "c": [0.5, 1.5]}))
-
-
-@pytest.mark.parametrize(
-    ("listed", "expected"),
-    [
-        ("from_dtype", ([1], True)),
-        (None, ([], False)),
-        ([], ([], False)),
-        ([2, 0], ([0, 2], False)),
-        (["c", 0, "c"], ([0, 2], False)),
-        (np.array([2]), ([2], False)),
-        (np.array(["a"]), ([0], False)),
-        ([True, False, True], ([0, 2], False)),
-        (np.array([False, False, True]), ([2], False)),
-    ],
-)
-def test_categorical_features(mixed, listed, expected):
-    assert find_categorical(listed, mixed) == expected
-
-
-@pytest.mark.parametrize(
-    ("listed", "message"),
-    [
-        ("a", "from_dtype"),
-        ([3], "between 0 and 2"),
-        ([-1], "between 0 and 2"),
-        ([0.5], "integer"),
-        (["d"], r"'d' is unknown; X had \['a', 'b', 'c'\]"),
-        ([True, False], "one entry per column of X, 3"),
-        (1, "a list of positions or names, or a boolean mask; got 1"),
-    ],
-)
-def test_bad_categorical_features(mixed, listed, message):
-    with pytest.raises((TypeError, ValueError), match=f"categorical_features.*{message}"):
-        find_categorical(listed, mixed)
-
-
-def test_ambiguous_names_are_refused():
-    with pytest.raises(ValueError, match="'a' is not unique"):
-        find_feature("a", ["a", "b", "a"], 3)
-
-
-def test_positions_are_those_of_the_table():
-    assert [find_feature(j, ["a", "b", "c"], 3) for j in (0, 2)] == [0, 2]
-    for beyond in (-1, 3):
-        with pytest.raises(ValueError, match=f"feature must be .*2; got {beyond}"):
-            find_feature(beyond, ["a", "b", "c"], 3)

@@ -8,7 +8,7 @@ import pytest
 
 import properboost as pb
 from helpers.frames import open_new
-from properboost.data.frames import find_categorical
+from properboost.data.features import find_categorical
 from properboost.data.refusals import ColumnError, refuse_together
 
 pandas = pytest.importorskip("pandas")

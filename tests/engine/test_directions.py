@@ -1,4 +1,4 @@
-"""Test directions of features in look-up tables, stumps and rules; `test_trees` has trees."""
+"""Test directions of features in tables, stumps and rules; `test_tree_directions` has trees."""
 
 import numpy as np
 import pytest

@@ -1,14 +1,9 @@
-"""Test boosted trees: the engine against the plain reference, and features of trees alone."""
+"""Test boosted trees: the engine against the plain reference, limits, errors and lanes."""
 
 import itertools
-import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 
 import helpers.reference as ref
 import properboost as pb
@@ -19,18 +14,15 @@ from helpers.engine import (
     assert_identical,
     describe_learner,
     make_boosting,
-    problem,
+    sorted_problem,
     tables,
     train,
 )
 from helpers.instruction_sets import other_sets, run_with
-from helpers.models import same_model
-from helpers.searches import assert_same_scores, has_params, integers
 from helpers.trees import fit_tree, noisy, weights_by_node
 from properboost import _core
 from properboost.data.frames import open_table
 from properboost.models.ensemble import Rounds
-from properboost.parameters.kinds import NOT_SOLVED
 
 pd = pytest.importorskip("pandas")
 
@@ -39,15 +31,6 @@ STEPS = _core.step_names()
 
 
 # -- against the reference ------------------------------------------------------------------------
-
-
-def sorted_problem(seed, n=400):
-    """Return a problem in the engine's order, which numbers rows alike; some weights are 0."""
-    codes, features, bins, y = problem(seed, n)
-    order = np.argsort(y, kind="stable")
-    weight = np.random.default_rng(seed).uniform(2.0, 8.0, n)
-    weight[::9] = 0.0
-    return codes[:, order], features, bins, y[order], weight
 
 
 def raw_predictions(rounds, codes):
@@ -201,306 +184,6 @@ def add_up(rounds, codes):
     return raw
 
 
-# -- level by level -------------------------------------------------------------------------------
-
-
-def questions_of(trees, nodes):
-    """Return the features and sets of codes of the splits among these nodes."""
-    return {
-        (trees.feature[k], trees.goes_left[k].tobytes(), trees.goes_right[k].tobytes())
-        for k in nodes
-        if trees.feature[k] >= 0
-    }
-
-
-@settings(max_examples=25, deadline=None)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    depth=st.integers(1, 7),
-    response=st.sampled_from(RESPONSES),
-    n_classes=st.integers(2, 4),
-    multi_strategy=st.sampled_from(["multi_output_tree", "one_output_per_tree"]),
-    floor=st.sampled_from([0.0, 1.0, 5.0]),
-)
-def test_nodes_of_a_level_share_their_split(
-    seed, depth, response, n_classes, multi_strategy, floor
-):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(150, 3)).round(1)
-    X[rng.random(X.shape) < 0.1] = np.nan
-    y = np.nansum(X[:, :2], axis=1) + rng.normal(size=150)
-    y = np.searchsorted(np.quantile(y, np.arange(1, n_classes) / n_classes), y)
-    if response == "conditional":  # this response learns each class against the rest
-        multi_strategy = "multi_output_tree"
-    model = fit_tree(
-        X, y, grow_policy="symmetric", max_depth=depth, response=response, n_estimators=4,
-        multi_strategy=multi_strategy, min_child_weight=floor, rows_per_bin=None,
-    )  # fmt: skip
-    risk = model.history_["risk"]
-    for rounds in model.ensemble_.models:
-        for begin, end in itertools.pairwise(rounds.offsets):
-            trees = rounds.trees
-            assert len(questions_of(trees, range(begin, end))) <= depth
-            assert trees.part(begin, end).depth <= depth
-            assert (trees.weight[begin:end].sum(axis=1) > 0).all()  # no leaf is without rows
-    if model.n_iter_ > 1 and n_classes == 2:
-        assert (np.diff(risk) <= 1e-6 * risk[:-1]).all()
-
-
-def test_a_scarce_branch_does_not_forbid_a_level():
-    """A node with no rows on one side of the best cut waits for the next level."""
-    cells = [  # x, z, last, positive rows of 20: x is 1 where z is
-        (0, 0, 0, 3), (0, 0, 1, 5), (1, 0, 0, 9), (1, 0, 1, 11), (1, 1, 0, 18), (1, 1, 1, 19),
-    ]  # fmt: skip
-    X = np.repeat([cell[:3] for cell in cells], 20, axis=0).astype(float)
-    y = np.concatenate([np.arange(20) < positive for *_, positive in cells])
-    model = fit_tree(
-        X, y, grow_policy="symmetric", n_estimators=1, max_depth=3, min_child_weight=0.0,
-        rows_per_bin=None,
-    )  # fmt: skip
-    trees = model.ensemble_.models[0].trees
-    x, z, last = 0, 1, 2
-    assert trees.feature.tolist() == [z, x, last, last, last, *[-1] * 6]
-    np.testing.assert_array_equal(trees.left[:5], [1, 3, 9, 5, 7])
-
-
-@pytest.mark.parametrize("response", RESPONSES)
-def test_levels_of_odd_tables_are_finite(response):
-    rng = np.random.default_rng(0)
-    n = 300
-    X = np.c_[np.zeros(n), np.full(n, np.nan), rng.integers(0, 2, n), rng.normal(size=n)]
-    y = (X[:, 3] > 0) ^ (rng.random(n) < 0.05)
-    weight = 10.0 ** rng.uniform(-12, 0, n)
-    weight /= weight.mean()
-    settings = {"grow_policy": "symmetric", "max_depth": 7, "min_child_weight": 0.0}
-    for labels in (y, X[:, 3] > 0, (3 * rng.random(n)).astype(int)):
-        model = fit_tree(X, labels, weight, response=response, n_estimators=10, **settings)
-        assert np.isfinite(model.predict_proba(X)).all()
-    constant = fit_tree(X[:, :2], y, grow_policy="symmetric")
-    assert np.ptp(constant.decision_function(X[:, :2])) == 0.0
-
-
-@pytest.mark.parametrize("selection", ["greedy", "unbiased"])
-def test_levels_do_not_depend_on_threads(selection):
-    codes, features, _, y, weight = sorted_problem(7, n=30_000)
-    fits = [
-        train(codes, features, y, weight, weak_learner="tree", grow_policy="symmetric", max_depth=6,
-              n_estimators=3, selection=selection, max_features=0.7, subsample=0.8, n_threads=n)
-        for n in (1, 2, 4)
-    ]  # fmt: skip
-    for other in fits[1:]:
-        assert_identical(fits[0], other)
-
-
-@settings(max_examples=25, deadline=None)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    n_classes=st.integers(2, 3),
-    growth=st.sampled_from(
-        [{"grow_policy": "symmetric", "max_depth": d} for d in (2, 5, 7)]
-        + [{"max_leaf_nodes": leaves} for leaves in (2, 8, 9, 40)]
-    ),
-)
-def test_rows_that_are_looked_up_end_where_walked_ones_do(seed, n_classes, growth):
-    """Many rows are scored by the bits of their splits; few rows walk the tree."""
-    rng = np.random.default_rng(seed)
-    n = 1500
-    frame = pd.DataFrame(rng.normal(size=(n, 2)).round(1), columns=["a", "b"])
-    frame = frame.mask(rng.random(frame.shape) < 0.1)
-    frame["c"] = rng.integers(0, 9, n) * 1.0  # training has no missing value here
-    frame["town"] = pd.Categorical(rng.integers(0, 30, n).astype(str))
-    y = (frame["a"].fillna(0) + frame["town"].astype(int) % 3 + rng.normal(size=n)).to_numpy()
-    y = np.searchsorted(np.quantile(y, np.arange(1, n_classes) / n_classes), y)
-    model = fit_tree(frame[:300], y[:300], n_estimators=8, max_features=0.6, **growth)
-    frame.loc[::7, "c"] = np.nan
-    whole = model.decision_function(frame)
-    parts = [model.decision_function(frame[i : i + 100]) for i in range(0, n, 100)]
-    np.testing.assert_array_equal(whole, np.concatenate(parts))
-
-
-def test_a_search_compares_policies_with_their_own_limits():
-    X, y = noisy()
-    names = ("grow_policy", "max_leaf_nodes", "max_depth")
-    limits = zip(names, (["best_first", "symmetric"], [None, 4, 8], [2, None]), strict=True)
-    search = pb.ProperBoostClassifierCV(
-        {
-            "gain": [10.0], "weak_learner": "tree", "n_estimators": 4,
-            **{f"weak_learner__{name}": values for name, values in limits},
-        }, cv=3, effort=None,
-    ).fit(X, y)  # fmt: skip
-    learners = [params["weak_learner"] for params in search.cv_results_["params"]]
-    tried = [tuple(getattr(learner, name) for name in names) for learner in learners]
-    assert tried == [
-        ("best_first", None, 2), ("best_first", None, None), ("best_first", 4, 2),
-        ("best_first", 4, None), ("best_first", 8, 2), ("best_first", 8, None),
-        ("symmetric", None, 2), ("symmetric", None, None),
-    ]  # fmt: skip
-    again = clone(search.best_estimator_).fit(X, y)
-    np.testing.assert_array_equal(search.decision_function(X), again.decision_function(X))
-
-
-@pytest.mark.parametrize(
-    ("n", "n_classes", "depth"), [(300, 2, 4), (1000, 2, 5), (3000, 2, 6), (300, 9, 5)]
-)
-def test_few_rows_have_few_levels(n, n_classes, depth):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(n, 2)), np.arange(n) % n_classes
-    shared = {"n_estimators": 2, "min_child_weight": 0.0, "grow_policy": "symmetric"}
-    model, other = fit_tree(X, y, **shared), fit_tree(X, y, max_depth=depth, **shared)
-    assert same_model(model, other)
-    assert not same_model(model, fit_tree(X, y, max_depth=depth - 1, **shared))
-
-
-# -- chance ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("drawn", [{"max_features": 0.4}, {"subsample": 0.5}], ids=str)
-def test_draws_are_the_seeds(drawn):
-    X, y = noisy()
-    model = fit_tree(X, y, random_state=3, **drawn)
-    assert same_model(model, fit_tree(X, y, random_state=3, **drawn))
-    assert same_model(fit_tree(X, y, **drawn), fit_tree(X, y, random_state=0, **drawn))
-    for other in (0, 4, 2**32 - 1):
-        assert not same_model(model, fit_tree(X, y, random_state=other, **drawn))
-    assert same_model(fit_tree(X, y, random_state=3), fit_tree(X, y, random_state=4))
-
-
-def test_every_round_draws_rows_anew():
-    X, y = noisy(n=1000)
-    trees = fit_tree(X, y, subsample=0.3, n_estimators=30).ensemble_.models[0]
-    drawn = trees.trees.weight[trees.offsets[:-1]].sum(axis=1)
-    assert len(set(drawn)) > 10
-    # Each count is that of 1000 coins; the bounds are deviations of a count and of the mean.
-    deviation = np.sqrt(1000 * 0.3 * 0.7)
-    assert np.abs(drawn - 300).max() < 4 * deviation
-    assert np.abs(drawn.mean() - 300) < 4 * deviation / np.sqrt(30)
-
-
-def test_a_share_of_the_features_is_at_least_one():
-    X, y = noisy(d=3)
-    trees = fit_tree(X, y, max_features=1e-9, n_estimators=40, max_leaf_nodes=2)
-    roots = trees.ensemble_.models[0].trees.feature
-    # Every node has one drawn feature to split, so noise is chosen, too.
-    assert set(roots[roots >= 0]) == {0, 1, 2}
-    best = fit_tree(X, y, n_estimators=1, max_leaf_nodes=2).ensemble_.models[0].trees.feature[0]
-    assert np.mean(roots[roots >= 0] == best) < 0.6
-
-
-@pytest.mark.parametrize("policy", [{"max_leaf_nodes": 2}, {"grow_policy": "symmetric"}], ids=str)
-def test_categories_of_few_rows_are_no_more_likely_than_numbers(policy):
-    """Each category has two rows, few of them positive: roots of products differ by much."""
-    chosen = {"unbiased": 0, "greedy": 0}
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        X = np.column_stack([rng.integers(0, 50, 100), rng.normal(size=(100, 3))])
-        y = rng.random(100) < 0.2
-        for selection in chosen:
-            model = fit_tree(
-                X, y, n_estimators=1, max_depth=1, min_child_weight=1.0, selection=selection,
-                categorical_features=[0], calibration=pb.Calibration(slope=1.0), **policy,
-            )  # fmt: skip
-            chosen[selection] += model.feature_importances_[0] > 0
-    assert chosen["unbiased"] <= 60 / 4
-    assert chosen["greedy"] > 60 * 0.9
-
-
-@pytest.mark.parametrize("response", RESPONSES)
-def test_chance_gets_another_try(response):
-    """All rows are alike and balanced: no split helps, though a draw might have."""
-    X, y = np.ones((20, 2)), np.arange(20) % 2
-    settings = {"response": response, "n_estimators": 9}
-    assert fit_tree(X, y, **settings).n_iter_ == 0
-    # One feature leaves nothing to draw.
-    assert fit_tree(X[:, :1], y, max_features=0.5, **settings).n_iter_ == 0
-    for drawn in ({"subsample": 0.5}, {"max_features": 0.5}):
-        model = fit_tree(X, y, **settings, **drawn)
-        assert model.n_iter_ == 9
-        assert not model.decision_function(X).any()
-
-
-def test_boosting_goes_on_after_a_round_that_does_not_help():
-    X, y = noisy(n=14, d=1, seed=4)
-    model = fit_tree(X, y, subsample=0.3, n_estimators=60, min_child_weight=0.0)
-    history = model.history_
-    idle = history["step"] == 0
-    first = np.flatnonzero(idle)[0]
-    assert not idle[first:].all()
-    risk = history["risk"]
-    assert risk[-1] < risk[first]
-    assert (np.diff(risk) <= 1e-6).all()
-    same = np.flatnonzero(idle[1:]) + 1
-    np.testing.assert_array_equal(risk[same], risk[same - 1])
-    # Trees that were not added have no savings, whatever their splits.
-    rounds = model.ensemble_.models[0]
-    of_idle = np.repeat(idle, np.diff(rounds.offsets))
-    assert (rounds.trees.feature[of_idle] >= 0).any()
-    assert not rounds.trees.saving[of_idle].any()
-    assert rounds.trees.saving.any()
-
-
-# -- directions -----------------------------------------------------------------------------------
-
-
-@settings(max_examples=60)
-@given(
-    seed=st.integers(0, 2**16),
-    directions=st.tuples(*[st.sampled_from([-1, 0, 1])] * 3),
-    loss=st.sampled_from(sorted(LOSSES)),
-    response=st.sampled_from(RESPONSES),
-    step=st.sampled_from(NOT_SOLVED),
-    leaves=st.integers(2, 30),
-    subsample=st.sampled_from([1.0, 0.6]),
-    policy=st.sampled_from(["best_first", "symmetric"]),
-)
-def test_predictions_follow_their_directions(
-    seed, directions, loss, response, step, leaves, subsample, policy
-):
-    rng = np.random.default_rng(seed)
-    n = 120
-    frame = pd.DataFrame(rng.integers(0, 12, (n, 3)).astype(float), columns=["a", "b", "c"])
-    frame["town"] = pd.Categorical(rng.choice(["Bonn", "Kiel", "Ulm"], n))
-    raw = np.sin(frame["a"]) * (frame["b"] - 4) + 0.3 * frame["c"] * (frame["town"] == "Ulm")
-    y = raw + rng.logistic(size=n) > raw.mean()
-    frame = frame.mask(rng.random(frame.shape) < 0.1)
-    frame["town"] = frame["town"].astype("category")
-    model = fit_tree(
-        frame,
-        y,
-        loss=loss,
-        response=response,
-        step=step,
-        subsample=subsample,
-        min_child_weight=0.0,
-        rows_per_bin=None,
-        monotonic_cst=[*directions, 0],
-        **({"max_leaf_nodes": leaves} if policy == "best_first" else {"grow_policy": policy}),
-    )
-    others = frame.iloc[rng.integers(0, n, 12)].reset_index(drop=True)
-    others["town"] = pd.Categorical(rng.choice(["Bonn", "Kiel", "Ulm", "Rome", None], 12))
-    grid = np.r_[-np.inf, np.linspace(-1, 13, 57), np.inf]
-    for name, direction in zip("abc", directions, strict=True):
-        if direction == 0:
-            continue
-        rows = others.loc[np.repeat(others.index, len(grid))]
-        rows = rows.assign(**{name: np.tile(grid, len(others))})
-        steps = np.diff(model.decision_function(rows).reshape(len(others), -1), axis=1)
-        assert (direction * steps >= 0).all()
-
-
-def test_directions_hold_where_the_labels_are_against_them():
-    X, y = noisy(d=3)
-    free = fit_tree(X, y)
-    grid = np.zeros((50, 3))
-    grid[:, 2] = np.linspace(-3, 3, 50)
-    assert np.diff(free.decision_function(grid)).max() > 0
-    falling = fit_tree(X, y, monotonic_cst=[0, 0, -1])
-    assert np.diff(falling.decision_function(grid)).max() <= 0
-    rising = fit_tree(X, y, monotonic_cst=[0, 0, 1])
-    # A direction that the labels follow costs little.
-    assert rising.score(X, y) > free.score(X, y) - 0.05 > falling.score(X, y)
-    assert rising.feature_importances_[2] > 0.1
-
-
 # -- what trees learn -----------------------------------------------------------------------------
 
 
@@ -639,90 +322,6 @@ def test_bad_parameters(parameters, message):
     frame["town"] = pd.Categorical(np.where(y, "Bonn", "Ulm"))
     with pytest.raises((ValueError, TypeError), match=message):
         fit_tree(frame, y, **parameters)
-
-
-# -- searches -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("problem_", ["two classes", "three classes", "weighted"])
-def test_a_search_finds_what_grid_search_finds(problem_):
-    X, y = integers(n_classes=3 if problem_ == "three classes" else 2)
-    weight = np.random.default_rng(1).integers(1, 4, len(y)) if problem_ == "weighted" else None
-    shared = {"weak_learner": "tree", "n_estimators": 5}
-    of_rows = {"rows_per_bin": None, "random_state": 2}
-    lists = {
-        "weak_learner__max_leaf_nodes": [2, 6],
-        "learning_rate": [0.3, 1.0],
-        "weak_learner__min_child_weight": [0.0, 4.0],
-        "weak_learner__max_features": [0.5, 1.0],
-    }
-    gains = [0.5, 1.0, 2.0] if problem_ == "two classes" else [1.0]
-    if problem_ == "three classes":
-        lists["multiclass"] = ["softmax", "one_vs_rest"]
-    space = {"gain": gains, **lists, **shared}
-    ours = pb.ProperBoostClassifierCV(space, cv=3, effort=None, **of_rows)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "the chosen gain")
-        ours.fit(X, y, weight)
-    # The search chooses the temperature of one-vs-rest models.
-    names = ["gain", *lists, "calibration__temperature"]
-    tried = [pb.ProperBoostClassifier(**p).get_params() for p in ours.cv_results_["params"]]
-    assert len(tried) == len(gains) * np.prod([len(values) for values in lists.values()])
-    theirs = GridSearchCV(
-        pb.ProperBoostClassifier(calibration=pb.Calibration(slope=1.0), **shared, **of_rows),
-        [{name: [params[name]] for name in names} for params in tried],
-        cv=3,
-        scoring="neg_log_loss",
-    )
-    theirs.fit(X, y, **({} if weight is None else {"sample_weight": weight}))
-    for name, values in lists.items():
-        assert set(ours.cv_results_[f"param_{name}"]) == set(values)
-    if weight is None:  # GridSearchCV scores without weights
-        assert_same_scores(ours.cv_results_, theirs.cv_results_)
-        assert has_params(ours.best_params_, theirs.best_params_)
-    assert isinstance(ours.best_estimator_.weak_learner, pb.Tree)
-    again = clone(theirs.estimator).set_params(**ours.best_params_).fit(X, y, weight)
-    np.testing.assert_array_equal(ours.decision_function(X), again.decision_function(X))
-
-
-def test_subsample_is_searched_and_reported():
-    X, y = integers()
-    name = "weak_learner__subsample"
-    space = {"gain": [1.0], "n_estimators": 4, "weak_learner": "tree", name: [0.3, 0.6, 1.0]}
-    search = pb.ProperBoostClassifierCV(space, cv=3, effort=None).fit(X, y)
-    results = search.cv_results_
-    assert results[f"param_{name}"].tolist() == [0.3, 0.6, 1.0]
-    assert [p["weak_learner"].subsample for p in results["params"]] == [0.3, 0.6, 1.0]
-    assert len(set(results["mean_test_score"])) == 3
-    chosen = search.best_estimator_.weak_learner
-    assert search.best_params_["weak_learner"] == chosen
-    assert chosen == results["params"][search.best_index_]["weak_learner"]
-    # A single value needs no search.
-    fixed = pb.ProperBoostClassifierCV(space | {name: 0.3}, cv=3, effort=None).fit(X, y)
-    assert len(fixed.cv_results_["params"]) == 1
-    assert fixed.best_estimator_.weak_learner.subsample == 0.3
-    assert fixed.cv_results_["mean_test_score"][0] == results["mean_test_score"][0]
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"max_leaf_nodes": [4, 1]}, "Tree.max_leaf_nodes must be between 2 and 128, .*; got 1"),
-        ({"subsample": []}, "must not have an empty list of 'weak_learner__subsample'"),
-        ({"max_depth": [2, 0]}, "Tree.max_depth must be between 1 and .*; got 0"),
-        (
-            {"max_depth": [8], "grow_policy": ["symmetric"]},
-            "max_depth must be at most 7 with grow_policy='symmetric'; got 8",
-        ),
-    ],
-    ids=str,
-)
-def test_bad_lists(fields, message):
-    X, y = integers(60)
-    space = {"gain": [1.0], "n_estimators": 2, "weak_learner": "tree"}
-    space |= {f"weak_learner__{name}": values for name, values in fields.items()}
-    with pytest.raises((ValueError, TypeError), match=message):
-        pb.ProperBoostClassifierCV(space, cv=2, effort=None).fit(X, y)
 
 
 # -- lanes and instruction sets -------------------------------------------------------------------

@@ -23,7 +23,7 @@ class Arrays(Value):
         kinds = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "max": np.maximum}
         return Arrays(kinds[operator](self.array, read(other)))
 
-    def _apply(self, function):
+    def apply(self, function):
         kinds = {"abs": np.abs, "exp": np.exp, "ln": np.log, "sqrt": np.sqrt}
         if function == "exp":
             assert self.array.min() > -745.0

@@ -63,7 +63,8 @@ def test_what_is_searched(binary):
     assert set(results) == of_tables | {
         "params", "param_weak_learner", "param_loss", "param_alpha", "param_gain", "param_prior",
         "param_selection", "param_learning_rate", "n_estimators",
-        "split0_test_score", "split1_test_score", "mean_test_score", "std_test_score", "rank_test_score",
+        "split0_test_score", "split1_test_score",
+        "mean_test_score", "std_test_score", "rank_test_score",
     }  # fmt: skip
     for i, params in enumerate(results["params"]):
         model = pb.ProperBoostClassifier(**params, n_estimators=2, rows_per_bin=None)

@@ -23,6 +23,8 @@ ELSEWHERE = {
         "models/voting.py", "serving/predictors.py", "serving/readers.py",
     ],
     "inspection/test_changes.py": ["inspection/change_search.py", "inspection/code_change.py"],
+    "inspection/test_contributions.py": ["estimators/explaining.py"],
+    "inspection/test_shape_functions.py": ["estimators/describing.py"],
     "estimators/test_least_cost.py": [
         "estimators/costs.py", "estimators/least_cost_file.py",
     ],

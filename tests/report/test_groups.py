@@ -6,7 +6,7 @@ import pytest
 from sklearn.metrics import confusion_matrix
 
 import properboost as pb
-from properboost.data.frames import factorize
+from properboost.data.values import factorize
 from properboost.report.effects import list_terms
 from properboost.report.groups import choose_groups, divide, evaluate_groups
 

@@ -19,7 +19,7 @@ from properboost.data.binning import (
     count_numeric_bins,
 )
 from properboost.data.entries import ROWS, find_entries
-from properboost.data.frames import find_categorical, find_texts
+from properboost.data.features import find_categorical, find_texts
 from properboost.data.labels import LabelReader, Rows, TooFewRowsError, count_rows, read_rows
 from properboost.data.table import CodedLabels, ColumnSubset, InputTable
 from properboost.parameters import checks

@@ -22,9 +22,10 @@ from properboost.data.binning import (
     count_numeric_bins,
 )
 from properboost.data.entries import find_entries
-from properboost.data.frames import find_categorical, open_table
+from properboost.data.features import find_categorical
+from properboost.data.frames import open_table
 from properboost.data.labels import Rows, SortedRows, count_rows
-from properboost.data.names import ColumnNames, read_names
+from properboost.data.names import ColumnNames, keep_features, read_names
 from properboost.data.soft_labels import read_soft_labels
 from properboost.data.table import CategoricalColumn, CodedLabels, Column, InputTable
 from properboost.engine.local import LocalRows, TableSource
@@ -330,7 +331,7 @@ class QuantizedTable(CodedTable, RowSource):
     def set_features(self, model: Any, *, reset: bool) -> None:
         """Set a model's features to those of this table, or check that they agree."""
         if reset:
-            model._set_features(self.n_features, self.column_names)
+            keep_features(model, self.n_features, self.column_names)
         elif self.column_names not in (None, read_names(model)):
             raise ValueError("X: the QuantizedTable must have the features that the model has")
         elif model.n_features_in_ != self.n_features:

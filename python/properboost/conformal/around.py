@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from properboost.conformal.held_out import HeldOut, hold_out
-from properboost.estimators.base import SavingMixin
+from properboost.estimators.base import SavingMixin, make_compact
 from properboost.parameters.declare import check_declared, parameter, parameters
 from properboost.parameters.splitters import CV
 
@@ -69,7 +69,7 @@ class AroundClassifier(SavingMixin, ClassifierMixin, BaseEstimator):  # type: ig
 
     def _compacted(self) -> Self:
         compact = copy(self)
-        compact.models_ = [m if m.is_compact else m._compacted() for m in self.models_]
+        compact.models_ = [m if m.is_compact else make_compact(m) for m in self.models_]
         if self.cv is None:
             compact.estimator = compact.models_[0]
         return compact

@@ -6,6 +6,7 @@ from sklearn.base import clone
 
 from properboost.conformal.around import AroundClassifier
 from properboost.data.names import read_names
+from properboost.estimators.base import check_can_be_saved
 from properboost.parameters.declare import check_declared
 from properboost.persistence import Node
 from properboost.persistence.parameters import build_estimator, describe_parameters
@@ -31,7 +32,7 @@ def describe_around(model: AroundClassifier) -> dict[str, Any]:
 
 def _describe_model(inner: Any) -> dict[str, Any]:
     kind = find_kind(inner)
-    inner._check_can_be_saved()
+    check_can_be_saved(inner)
     header = dict(zip(_HEADER, (kind.name, inner.is_compact), strict=True))
     return {**header, "fields": kind.codec.describe(inner)}
 

@@ -17,6 +17,7 @@ from properboost.dask.partitions import is_collection, list_partitions
 from properboost.dask.table import TableInCluster
 from properboost.dask.worker_health import Workers
 from properboost.data.libraries import is_a
+from properboost.estimators.base import check_fitted
 from properboost.extras import import_extra
 from properboost.parameters import checks
 from properboost.parameters.declare import declared, parameter, parameters
@@ -149,8 +150,7 @@ class OnDask:
         -------
         ProperBoostClassifier or ProperBoostClassifierCV
         """
-        model: Any = self
-        model._check_fitted()
+        check_fitted(self)
         known = declared(self.local)
         local = self.local(**{name: getattr(self, name) for name in known})
         of_dask = declared(type(self))
@@ -272,8 +272,7 @@ class OnDask:
         """
         if not is_collection(X):
             return float(self.local.score(self, X, y, sample_weight))
-        model: Any = self
-        model._check_fitted()
+        check_fitted(self)
         partitions = list_partitions(X, y, sample_weight, ("X", "y", "sample_weight"))
         delayed = import_extra("dask", "scoring Dask collections needs", "dask").delayed
         lazy = delayed(partial(_predict_beside, self.classes_.dtype), pure=False)

@@ -33,7 +33,8 @@ from properboost.data.binning import (
     count_numeric_bins,
 )
 from properboost.data.entries import find_entries
-from properboost.data.frames import find_categorical, open_table
+from properboost.data.features import find_categorical
+from properboost.data.frames import open_table
 from properboost.data.labels import (
     LabelReader,
     Rows,

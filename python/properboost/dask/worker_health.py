@@ -92,7 +92,7 @@ class Workers:
         self._hopeless: float | None = None  # since when none has been usable for too long
         self._stopped: dict[Worker, float] = {}  # since when
         self._silent: dict[Worker, tuple[float, float]] = {}  # last heard of; noticed when
-        self._given_up: set[Worker] = set()
+        self.given_up: set[Worker] = set()
         self._ready: set[Worker] = set()  # those that have imported this package
         self._imports: dict[Worker, asyncio.Task[Any]] = {}
         self._calls: set[asyncio.Task[Any]] = set()  # nobody waits for these
@@ -118,7 +118,7 @@ class Workers:
                 self._silent[worker] = (heard, noticed if before == heard else now)
             state = _WorkerState(status, silence, now - self._stopped.get(worker, now))
             self._states[worker] = state
-            if worker not in self._given_up and state.unusable <= self.deadline:
+            if worker not in self.given_up and state.unusable <= self.deadline:
                 self._usable = max(self._usable, now - state.unusable)
         return {worker for worker in self._states if worker.process in holders}
 
@@ -131,7 +131,14 @@ class Workers:
         # the second look counts.
         return worker in self._silent and self._looked - self._silent[worker][1] >= LOOKS
 
-    def _is_away(self, worker: Worker) -> bool:
+    def is_late(self, worker: Worker) -> bool:
+        """Whether a worker in use has been silent or stopped for too long."""
+        return worker not in self.given_up and (
+            self._is_silent(worker) or self._states[worker].stopped > self.deadline
+        )
+
+    def is_away(self, worker: Worker) -> bool:
+        """Whether a worker is silent, or does not run."""
         state = self._states.get(worker)
         return state is not None and (state.silence > self.deadline or state.status != "running")
 
@@ -140,7 +147,7 @@ class Workers:
         self.look()
         if any(worker not in self._states for worker in workers):  # it has just died
             self._usable = time.monotonic()
-        self._given_up |= set(workers)
+        self.given_up |= set(workers)
 
     # -- choosing ----------------------------------------------------------------------------------
 
@@ -160,7 +167,7 @@ class Workers:
             late = all_of_them and len(ready) < len(running) and seconds < self.deadline
             if ready and not late:
                 return sorted(ready)
-            self._check_usable()
+            self.check_usable()
             if seconds > PATIENCE * self.deadline:
                 raise RuntimeError(f"no worker has imported properboost in {seconds:.0f} seconds")
             if not running and wanted is None:
@@ -173,7 +180,7 @@ class Workers:
         return [
             worker
             for worker, state in self._states.items()
-            if state.status == "running" and worker not in self._given_up
+            if state.status == "running" and worker not in self.given_up
         ]
 
     def _make_ready(self, workers: Sequence[Worker]) -> list[Worker]:
@@ -202,7 +209,7 @@ class Workers:
                     f"{worker.address}: {type(error).__name__}: {error}"
                 ) from error
 
-    def _check_usable(self) -> None:
+    def check_usable(self) -> None:
         """Raise RuntimeError if no worker has been usable for the deadline, at two looks."""
         now = time.monotonic()
         if now - self._usable <= self.deadline:
@@ -216,7 +223,7 @@ class Workers:
             raise RuntimeError(
                 f"the cluster had no worker that was not paused for {waited}: {MEMORY}"
             )
-        if self._given_up:
+        if self.given_up:
             raise RuntimeError(f"all workers were lost, and no other came in {waited}")
         raise RuntimeError(f"the cluster had no worker for {waited}")
 
@@ -248,7 +255,7 @@ class Workers:
         for future in futures:
             future.add_done_callback(lambda _: bell.set())
         with supervision:
-            if self._given_up:
+            if self.given_up:
                 supervision.look_after()
             then = time.monotonic() + LOOKS
             while any(future.status in OPEN for future in futures):
@@ -286,7 +293,7 @@ class Workers:
             return None
         return [response["data"][key] for key in keys]
 
-    def _hang_up(self, askers: Sequence[str], silent: Sequence[str]) -> None:
+    def hang_up(self, askers: Sequence[str], silent: Sequence[str]) -> None:
         """Have askers close their connections to silent workers; they fetch from others then."""
         self._calls = {task for task in self._calls if not task.done()}
         if askers and silent:
@@ -334,28 +341,23 @@ class _Supervision:
         self._give_up_late(holders)
         moved = self._take_away()
         self._pass_queue()
-        workers._check_usable()
+        workers.check_usable()
         return moved
 
     def _give_up_late(self, holders: Collection[Worker]) -> None:
         """Give up workers that hold awaited tasks, and were silent or stopped for too long."""
         workers = self._workers
-        late = {
-            worker
-            for worker in holders
-            if worker not in workers._given_up
-            and (workers._is_silent(worker) or workers._states[worker].stopped > workers.deadline)
-        }
+        late = {worker for worker in holders if workers.is_late(worker)}
         if late and self._bound:
             raise WorkersLost(late)
-        workers._given_up |= late
+        workers.given_up |= late
 
     def _take_away(self) -> bool:
         """Move the tasks of given-up workers to others; return whether there were any."""
         workers = self._workers
         # Also workers that hold nothing any more: another may just have begun to fetch from them.
         # Tasks that are restricted to workers that have gone since would wait for these.
-        away = [worker for worker in workers._given_up if workers._is_away(worker)]
+        away = [worker for worker in workers.given_up if workers.is_away(worker)]
         if not away and not self._restricted:
             return False
         processes = [worker.process for worker in away]
@@ -363,7 +365,7 @@ class _Supervision:
             take_away, list(self._keys), processes, workers.deadline, self._restricted
         )
         self._restricted = taken.restricted
-        workers._hang_up(taken.askers, taken.silent)
+        workers.hang_up(taken.askers, taken.silent)
         self._moves.update(taken.keys)
         if taken.lost or max(self._moves.values(), default=0) > MOST_MOVES:
             lost = ", ".join(sorted(worker.address for worker in away))
@@ -381,7 +383,7 @@ class _Supervision:
         if not workers.only_queued:
             self._queued = self._queued if late else None
         elif late:
-            given_up = [worker.process for worker in workers._given_up]
+            given_up = [worker.process for worker in workers.given_up]
             self._restricted = workers.client.run_on_scheduler(
                 let_pass, list(self._keys), given_up, self._restricted
             )

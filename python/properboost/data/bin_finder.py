@@ -18,10 +18,10 @@ from properboost.data.binning import (
     find_categories,
     read_by,
 )
-from properboost.data.frames import sort_categories
 from properboost.data.identifiers import count_codes, describe_identifiers
 from properboost.data.refusals import refuse_together
 from properboost.data.table import CategoricalColumn, Category, Column, InputTable
+from properboost.data.values import sort_categories
 from properboost.notices import warn
 
 __all__ = ["BatchScan", "BinFinder", "CategoryUnion", "scan_batch"]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.data.binning import CategoricalBins, FeatureBins, NumericBins, read_by
-from properboost.data.frames import find_categorical, find_texts
+from properboost.data.features import find_categorical, find_texts
 from properboost.data.identifiers import count_codes, describe_identifiers
 from properboost.data.names import ColumnNames
 from properboost.data.refusals import refuse_together

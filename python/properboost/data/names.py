@@ -14,7 +14,9 @@ __all__ = [
     "ColumnNames",
     "are_names_of",
     "check_names",
+    "copy_features",
     "has_names",
+    "keep_features",
     "keep_names",
     "name_columns",
     "read_names",
@@ -76,6 +78,17 @@ def keep_names(model: Any, names: ColumnNames | None) -> None:
         model.feature_names_in_ = np.array(names.values, dtype=object)
     elif names is not None:
         setattr(model, _OTHERS, names.values)
+
+
+def keep_features(model: Any, n_features: int, names: ColumnNames | None) -> None:
+    """Store the number of a fit's features in a model, and their names, if any."""
+    model.n_features_in_ = n_features
+    keep_names(model, names)
+
+
+def copy_features(model: Any, other: Any) -> None:
+    """Store the number and names of the features of another model."""
+    keep_features(model, other.n_features_in_, read_names(other))
 
 
 def has_names(model: Any) -> bool:

@@ -8,14 +8,10 @@ from typing import Any
 import numpy as np
 
 from properboost.data.binning import CategoricalBins, FeatureBins
-from properboost.data.frames import (
-    NEVER_NUMBERS,
-    RowTable,
-    factorize,
-    take_single_row,
-)
 from properboost.data.libraries import is_a, is_missing
 from properboost.data.names import ColumnNames, write_name
+from properboost.data.table import RowTable
+from properboost.data.values import NEVER_NUMBERS, factorize
 
 __all__ = ["RowReader"]
 
@@ -55,7 +51,7 @@ class RowReader:
             rows = [self._encode(self._look_up(X))]
         elif is_a(X, "pandas", "Series"):  # a row of a frame, as iloc and iterrows have it
             rows = [self._encode(self._look_up(dict(X.items())))]
-        elif not self._as_text and (values := take_single_row(X, self.names)) is not None:
+        elif not self._as_text and (values := _take_single_row(X, self.names)) is not None:
             rows = [self._encode(values)]
         elif isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X):
             rows = [self._encode(self._look_up(row)) for row in X]
@@ -113,3 +109,23 @@ class RowReader:
 
     def _label(self, j: int) -> str:
         return f"column {self.names[j]!r}"
+
+
+def _take_single_row(X: Any, names: list[Any]) -> list[Any] | None:
+    """Return the values of a table of one row and of these columns; None of anything else.
+
+    Values are the library's: categories, not their numbers, and its kind of missing values.
+    """
+    if getattr(X, "shape", (0,))[0] != 1:
+        return None
+    if is_a(X, "pandas", "DataFrame"):
+        # By position, entry by entry: making a Series of a row or a column takes several times as
+        # long.
+        fits = X.columns.tolist() == names
+        return [X.iat[0, j] for j in range(len(names))] if fits else None
+    if is_a(X, "polars", "DataFrame"):
+        return list(X.row(0)) if X.columns == names else None
+    if is_a(X, "pyarrow", "Table") or is_a(X, "pyarrow", "RecordBatch"):
+        fits = X.schema.names == names
+        return [column[0].as_py() for column in X.columns] if fits else None
+    return None

@@ -16,6 +16,7 @@ __all__ = [
     "ColumnKind",
     "ColumnSubset",
     "InputTable",
+    "RowTable",
     "SoftLabels",
     "SparseColumns",
     "Spread",
@@ -203,6 +204,42 @@ class ColumnSubset(InputTable):
     def appends_categories(self, j: int) -> bool:
         """Whether the categories of later batches come after this one's, and are not sorted."""
         return self._table.appends_categories(self._positions[j])
+
+
+class RowTable(InputTable):
+    """Rows of float64 that were read one by one: numbers, and the bins of categories."""
+
+    holds_bins = True
+
+    def __init__(self, array: NDArray[np.float64]) -> None:
+        super().__init__(array, names=None)
+
+    @property
+    def array(self) -> Column | None:
+        """The whole table."""
+        array: Column = self.source
+        return array
+
+    def declares_categorical(self, _: int) -> bool:
+        """Whether a column declares categories by its type: none does."""
+        return False
+
+    def numeric(self, j: int) -> Column:
+        """Return column `j`: numbers, or the bins of categories."""
+        column: Column = self.source[:, j]
+        return column
+
+    def categorical(self, j: int) -> CategoricalColumn:
+        """Refuse: there are only bins."""
+        raise TypeError(f"{self.label(j)} has bins, and no categories")
+
+    def values(self, j: int) -> Any:
+        """Return column `j`, as `numeric` does."""
+        return self.numeric(j)
+
+    def rows(self, start: int, stop: int) -> "RowTable":
+        """Return the rows from `start` to `stop`, not copied."""
+        return RowTable(self.source[start:stop])
 
 
 def is_plain(array: Any, ndim: int) -> bool:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.data.binning import Binning, NumericBins
-from properboost.data.frames import find_feature
+from properboost.data.features import find_feature
 from properboost.models.interactions import PairBins
 from properboost.parameters.kinds import MonotonicConstraints
 from properboost.parameters.learners import Tree, WeakLearner

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from properboost import _core
 from properboost.cached import cached_property
 from properboost.data.binning import COPY_BYTES, Binning, count_numeric_bins, find_bins
-from properboost.data.frames import find_categorical, find_texts, take_rows
+from properboost.data.features import find_categorical, find_texts
+from properboost.data.frames import take_rows
 from properboost.data.labels import Rows, SortedRows
 from properboost.data.sparse_codes import (
     AnyCodes,
@@ -374,14 +375,10 @@ class LocalRows(TrainingRows):
         shared = models.options[0]
         learner = shared.weak_learner
         return _core.AdditiveBoosting(
-            selection=shared.selection,
-            response=shared.response,
-            step=shared.step,
-            l2=shared.l2,
+            **shared.describe_algorithm(self.rows_of_class),
             classes=len(self.classes) if models.joint_loss else 1,
             joint_loss=models.joint_loss,
             shared_trees=isinstance(learner, Tree) and learner.shares_classes,
-            screening=shared.find_screen(self.rows_of_class) or 0,
         )
 
     def _encode_pairs(self, pairs: Sequence[PairBins]) -> NDArray[np.uint8]:

@@ -16,7 +16,7 @@ from properboost.engine.local import LocalRows, TableSource, start_votes
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.editing import EditingMixin
 from properboost.losses.builtin import Exponential
-from properboost.losses.probabilities import Link, choose_classes
+from properboost.losses.probabilities import Link, as_predicted, choose_classes
 from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.fitted_model import FittedModel
 from properboost.models.make_ensemble import make_ensemble
@@ -50,8 +50,11 @@ from properboost.progress import Report, show_progress
 __all__ = [
     "ARBoostClassifier",
     "VotingClassifier",
+    "boost_votes",
     "check_voting",
+    "describe_votes",
     "find_rows_per_bin",
+    "is_binary",
 ]
 
 
@@ -83,19 +86,15 @@ class VotingClassifier(
     )
 
     def _check_classes(self, rows: Rows) -> None:
-        if len(rows.classes) > 2 and self._is_binary():
+        if len(rows.classes) > 2 and is_binary(self):
             raise ValueError(
                 "Only binary classification is supported with mistrust or damping. The type of "
                 f"the target is multiclass: y has {len(rows.classes)} classes"
             )
 
-    def _is_binary(self) -> bool:
-        """Return whether the method supports two classes only."""
-        return not all(isinstance(x, int | float) and x == 0 for x in (self.mistrust, self.damping))
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = not self._is_binary()
+        tags.classifier_tags.multi_class = not is_binary(self)
         # Class weights of very different sizes matter less with more rounds: a class of tiny weight
         # gets half of the next weights once only its rows are misclassified.
         tags.classifier_tags.poor_score = True
@@ -292,40 +291,50 @@ class ARBoostClassifier(RhoParameters, VotingClassifier):
     def _fit_to(self, training: LocalRows) -> Self:
         """Fit to rows in bins."""
         with show_progress(self.verbose, self.n_estimators) as report:
-            ensemble, takes_turns = self._boost(training, report)
+            ensemble, takes_turns = boost_votes(self, training, report)
         if takes_turns:
             warn(
                 "a weak classifier and its negative take turns: "
                 f"{ensemble.n_estimators} of {self.n_estimators} rounds are kept; a smaller rho "
                 f"({self.rho:g} now), max_features below 1 or min_relative_decrease above 0 helps"
             )
-        self._set_voting(self._describe_votes(len(training.classes)))
+        self._set_voting(describe_votes(self, len(training.classes)))
         fitted = FittedModel(training.classes, Exponential(), ensemble, training.seed)
         return fitted.move_to(self)
 
-    def _boost(self, training: LocalRows, report: Report | None = None) -> tuple[Ensemble, bool]:
-        """Return the rounds, and whether a classifier and its negative took turns in the end."""
-        boosting = start_votes(training, read(VotingOptions, self), Exponential())
-        boosting.advance(self.n_estimators, None, report)
-        n_classes = len(training.classes)
-        groups = [1] if n_classes == 2 else range(n_classes)
-        ensemble = make_ensemble(
-            training.binning,
-            tuple(Rounds.from_native(boosting.rounds(0, group)) for group in groups),
-            training.weigh_segments(np.ones(len(training.class_of), dtype=np.bool_)),
-            "greedy",
-            damping=float(self.damping),
-        )
-        takes_turns = boosting.takes_turns(0)
-        has_negatives = n_classes == 2 or self.multiclass == "one_vs_rest"
-        if self.rho > 1.0 and has_negatives and ensemble.n_estimators > 1:
-            shorter = _leave_out_turn(ensemble, training, takes_turns)
-            return shorter, takes_turns or shorter is not ensemble
-        return ensemble, takes_turns
 
-    def _describe_votes(self, n_classes: int) -> Voting:
-        by_label = n_classes > 2 and self.multiclass == "one_vs_rest"
-        return Voting(float(self.rho), by_label, float(self.mistrust), float(self.damping))
+def boost_votes(
+    model: ARBoostClassifier, training: LocalRows, report: Report | None = None
+) -> tuple[Ensemble, bool]:
+    """Return a model's rounds, and whether a classifier and its negative took turns at last."""
+    boosting = start_votes(training, read(VotingOptions, model), Exponential())
+    boosting.advance(model.n_estimators, None, report)
+    n_classes = len(training.classes)
+    groups = [1] if n_classes == 2 else range(n_classes)
+    ensemble = make_ensemble(
+        training.binning,
+        tuple(Rounds.from_native(boosting.rounds(0, group)) for group in groups),
+        training.weigh_segments(np.ones(len(training.class_of), dtype=np.bool_)),
+        "greedy",
+        damping=float(model.damping),
+    )
+    takes_turns = boosting.takes_turns(0)
+    has_negatives = n_classes == 2 or model.multiclass == "one_vs_rest"
+    if model.rho > 1.0 and has_negatives and ensemble.n_estimators > 1:
+        shorter = _leave_out_turn(ensemble, training, takes_turns)
+        return shorter, takes_turns or shorter is not ensemble
+    return ensemble, takes_turns
+
+
+def describe_votes(model: ARBoostClassifier, n_classes: int) -> Voting:
+    """Return how the rounds of a model's parameters vote for so many classes."""
+    by_label = n_classes > 2 and model.multiclass == "one_vs_rest"
+    return Voting(float(model.rho), by_label, float(model.mistrust), float(model.damping))
+
+
+def is_binary(model: VotingClassifier) -> bool:
+    """Whether the method of a model's parameters supports two classes only."""
+    return not all(isinstance(x, int | float) and x == 0 for x in (model.mistrust, model.damping))
 
 
 def _leave_out_turn(ensemble: Ensemble, training: LocalRows, takes_turns: bool) -> Ensemble:
@@ -336,7 +345,7 @@ def _leave_out_turn(ensemble: Ensemble, training: LocalRows, takes_turns: bool) 
     """
     predictions: deque[NDArray[np.intp]] = deque(maxlen=2)  # before the last round, and after it
     for raw in ensemble.follow(training.dense_codes, training.n_threads):
-        predictions.append(choose_classes(raw[:, 0] if raw.shape[1] == 1 else raw))
+        predictions.append(choose_classes(as_predicted(raw)))
     before, after = (mean(codes != training.class_of_row, training.weight) for codes in predictions)
     is_reversed = (
         takes_turns or np.average(predictions[0] != predictions[1], weights=training.weight) > 0.5

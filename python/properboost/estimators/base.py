@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Self
+from copy import copy
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from properboost.data.binning import CodedTable, FeatureBins
 from properboost.data.drift import Weights, describe_drift
 from properboost.data.frames import open_table
 from properboost.data.label_array import read_label_array
-from properboost.data.names import ColumnNames, keep_names, read_names
+from properboost.data.names import copy_features, read_names
 from properboost.data.rows import RowReader
 from properboost.data.spelling import PLAIN, Spelling
 from properboost.data.table import InputTable
@@ -96,6 +97,30 @@ class SavingMixin:
         """Return a copy of the fitted model with only what predictions need."""
         raise NotImplementedError
 
+    def _copy_with(self, **attributes: Any) -> Self:
+        """Return a copy with other values of these attributes."""
+        other = copy(self)
+        vars(other).update(attributes)
+        return other
+
+
+def check_fitted(model: Any) -> None:
+    """Raise NotFittedError if a classifier is not fitted."""
+    model._check_fitted()
+
+
+def check_can_be_saved(model: Any) -> None:
+    """Raise an error if no file can hold a classifier as it is."""
+    model._check_can_be_saved()
+
+
+Saved = TypeVar("Saved", bound=SavingMixin)
+
+
+def make_compact(model: Saved) -> Saved:
+    """Return a copy of a fitted classifier with only what predictions need."""
+    return model._compacted()
+
 
 class TableClassifier(RunParameters, SavingMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier of tables with missing values and categories."""
@@ -129,14 +154,9 @@ class TableClassifier(RunParameters, SavingMixin, ClassifierMixin, BaseEstimator
             table = open_table(self, X, reset=False)
         return table, checks.count_threads_of(table.n_rows, self.n_jobs)
 
-    def _set_features(self, n_features: int, names: ColumnNames | None) -> None:
-        """Set the number of features, and their names, if any."""
-        self.n_features_in_ = n_features
-        keep_names(self, names)
-
-    def _set_features_of(self, other: "TableClassifier") -> None:
-        """Copy the number and names of features from another model."""
-        self._set_features(other.n_features_in_, read_names(other))
+    def _give_features_to(self, other: "TableClassifier") -> None:
+        """Set the number and names of another model's features to this one's."""
+        copy_features(other, self)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy: the share of rows whose label is predicted.

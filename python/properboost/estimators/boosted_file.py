@@ -2,7 +2,7 @@
 
 from typing import Any, TypeVar
 
-from properboost.data.names import read_names
+from properboost.data.names import keep_features, read_names
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.losses.builtin import MarginLoss
 from properboost.parameters.kinds import Coupling
@@ -45,5 +45,5 @@ def restore(
     """Set the fitted attributes of an estimator from the fields, and return it."""
     fitted, names = build_fitted(fields, version, loss, damping, multiclass, temperature)
     fitted.move_to(model)
-    model._set_features(len(fitted.ensemble.binning.features), names)
+    keep_features(model, len(fitted.ensemble.binning.features), names)
     return model

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost.data.binning import NumericBins
-from properboost.data.frames import find_feature
+from properboost.data.features import find_feature
 from properboost.models.edits import Edit, EditMethod, check_reason, measure_change
 from properboost.models.ensemble import LARGEST_RAW, Ensemble
 from properboost.models.isotonic import regress_isotonic

@@ -16,7 +16,7 @@ from properboost.data.labels import find_classes
 from properboost.data.spelling import Spelling
 from properboost.data.weights import read_weights
 from properboost.estimators.any_classifier import is_fitted, require_classifier
-from properboost.estimators.base import SavingMixin
+from properboost.estimators.base import SavingMixin, check_can_be_saved, make_compact
 from properboost.estimators.costs import (
     Costs,
     choose_decisions,
@@ -105,18 +105,8 @@ class LeastCostClassifier(SavingMixin, MetaEstimatorMixin, ClassifierMixin, Base
 
     # -- the classifier within --------------------------------------------------------------------
 
-    def _find_model(self) -> Any:
-        model = getattr(self, "estimator_", self.estimator)
-        require_classifier("estimator", model)
-        if not is_fitted(model):
-            raise NotFittedError(
-                "This LeastCostClassifier instance is not fitted yet. Call 'fit', or pass it an "
-                "estimator that is fitted."
-            )
-        return model
-
     def _check_fitted(self) -> None:
-        self._find_model()
+        _find_model(self)
 
     def __sklearn_is_fitted__(self) -> bool:
         return is_fitted(getattr(self, "estimator_", self.estimator))
@@ -158,7 +148,7 @@ class LeastCostClassifier(SavingMixin, MetaEstimatorMixin, ClassifierMixin, Base
         -------
         ndarray of shape (n_rows, n_classes)
         """
-        probability: NDArray[np.float64] = self._find_model().predict_proba(X)
+        probability: NDArray[np.float64] = _find_model(self).predict_proba(X)
         return probability
 
     def expected_costs(self, X: Any, costs: ArrayLike | None = None) -> NDArray[np.float64]:
@@ -202,7 +192,7 @@ class LeastCostClassifier(SavingMixin, MetaEstimatorMixin, ClassifierMixin, Base
         -------
         ndarray of shape (n_rows,)
         """
-        model = self._find_model()
+        model = _find_model(self)
         classes = np.asarray(model.classes_)
         if costs is None and len(classes) == 2:
             threshold = find_threshold(read_costs(self.costs, classes))
@@ -249,7 +239,7 @@ class LeastCostClassifier(SavingMixin, MetaEstimatorMixin, ClassifierMixin, Base
     # -- keeping ----------------------------------------------------------------------------------
 
     def _check_can_be_saved(self) -> None:
-        find_saved(self)._check_can_be_saved()
+        check_can_be_saved(find_saved(self))
 
     @property
     def is_compact(self) -> bool:
@@ -257,7 +247,7 @@ class LeastCostClassifier(SavingMixin, MetaEstimatorMixin, ClassifierMixin, Base
         return find_saved(self).is_compact
 
     def _compacted(self) -> Self:
-        return type(self)(find_saved(self)._compacted(), self.costs)
+        return type(self)(make_compact(find_saved(self)), self.costs)
 
     @property
     def spelling_(self) -> Spelling:
@@ -269,17 +259,29 @@ class LeastCostClassifier(SavingMixin, MetaEstimatorMixin, ClassifierMixin, Base
         find_saved(self).spelling_ = spelling
 
 
+def _find_model(model: LeastCostClassifier) -> Any:
+    """Return the fitted estimator."""
+    inner = getattr(model, "estimator_", model.estimator)
+    require_classifier("estimator", inner)
+    if not is_fitted(inner):
+        raise NotFittedError(
+            "This LeastCostClassifier instance is not fitted yet. Call 'fit', or pass it an "
+            "estimator that is fitted."
+        )
+    return inner
+
+
 def _find_inner(model: LeastCostClassifier) -> Any:
     """Return the fitted estimator, for properties: an AttributeError is that they do not exist."""
     try:
-        return model._find_model()
+        return _find_model(model)
     except (NotFittedError, TypeError) as error:
         raise AttributeError(str(error)) from error
 
 
 def find_saved(model: LeastCostClassifier) -> SavingMixin:
     """Return the fitted estimator that a file can hold."""
-    inner = model._find_model()
+    inner = _find_model(model)
     inner = inner.estimator if isinstance(inner, FrozenEstimator) else inner
     if not isinstance(inner, SavingMixin) or isinstance(inner, LeastCostClassifier):
         raise TypeError(

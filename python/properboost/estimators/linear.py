@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from properboost.data.binning import FeatureBins
+from properboost.data.names import keep_features
 from properboost.data.table import Category
 from properboost.estimators.base import TableClassifier
 from properboost.estimators.linear_predicting import LinearPredictingMixin
@@ -35,7 +36,7 @@ class LinearClassifier(TableClassifier, LinearPredictingMixin):
         """Set the coefficients, and the features."""
         columns = self._columns
         self._set_theta(theta)
-        self._set_features(len(columns.categories), columns.column_names)
+        keep_features(self, len(columns.categories), columns.column_names)
 
     def _describe_training(self) -> tuple[Sequence[FeatureBins], None]:
         return self._columns.features, None

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost.data.names import read_names
-from properboost.estimators.base import label_features
+from properboost.estimators.base import check_fitted, label_features
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.models.damped_ensemble import DampedEnsemble
 from properboost.models.edits import Edit, check_reason
@@ -121,7 +121,7 @@ def _read(model: Any, k: int) -> ProperBoostClassifier:
             f"models[{k}] must be a ProperBoostClassifier, or a search for one; got "
             f"{type(model).__name__}"
         )
-    fitted._check_fitted()
+    check_fitted(fitted)
     if fitted.begins_with_scores_:
         raise ValueError(f"models[{k}] must not begin with an init_score")
     ensemble = fitted.ensemble_

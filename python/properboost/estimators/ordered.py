@@ -14,7 +14,7 @@ from properboost.data.labels import find_classes
 from properboost.data.names import keep_names, read_names
 from properboost.data.spelling import Spelling
 from properboost.data.weights import read_weights
-from properboost.estimators.base import SavingMixin
+from properboost.estimators.base import SavingMixin, check_can_be_saved, make_compact
 from properboost.estimators.labelled_rows import LabelledRows
 from properboost.estimators.ordered_fit import prepare_fit
 from properboost.estimators.ordered_predicting import OrderedModel, OrderedPredictingMixin
@@ -218,7 +218,7 @@ class OrderedClassifier(
 
     def _check_can_be_saved(self) -> None:
         self._check_fitted()
-        self.estimator_._check_can_be_saved()
+        check_can_be_saved(self.estimator_)
 
     @property
     def is_compact(self) -> bool:
@@ -227,7 +227,7 @@ class OrderedClassifier(
 
     def _compacted(self) -> Self:
         compact = type(self)(self.estimator, self.classes)
-        model = self.estimator_ if self.is_compact else self.estimator_._compacted()
+        model = self.estimator_ if self.is_compact else make_compact(self.estimator_)
         compact._set_fitted(model, self.classes_, self._ranks, self.thresholds_)
         return compact
 

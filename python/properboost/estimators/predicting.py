@@ -12,12 +12,12 @@ from properboost.data.init_score import read_init_score
 from properboost.data.labels import find_classes
 from properboost.data.table import InputTable
 from properboost.losses.builtin import MarginLoss
-from properboost.losses.probabilities import Link, choose_classes, find_lead
+from properboost.losses.probabilities import Link, as_predicted, choose_classes, find_lead
 from properboost.models.ensemble import Ensemble
 from properboost.parameters.elsewhere import advise_callers
 from properboost.parameters.kinds import Coupling
 
-__all__ = ["PredictingMixin"]
+__all__ = ["PredictingMixin", "find_link"]
 
 
 class PredictingMixin:
@@ -56,7 +56,7 @@ class PredictingMixin:
         table, n_threads = self._open(X, coded=True)
         base = self._read_base(init_score, table.n_rows)
         raw = self.ensemble_.raw_predictions(table, n_threads)
-        return self._decide(raw if base is None else raw + base)
+        return as_predicted(raw if base is None else raw + base)
 
     @advise_callers
     def predict_proba(self, X: Any, init_score: ArrayLike | None = None) -> NDArray[np.float64]:
@@ -130,7 +130,7 @@ class PredictingMixin:
         base = self._read_base(init_score, table.n_rows)
         self._check_complete("the part of each round")
         for raw in self.ensemble_.staged_raw_predictions(table, n_threads):
-            yield self._decide(raw if base is None else raw + base)
+            yield as_predicted(raw if base is None else raw + base)
 
     def staged_predict_proba(
         self, X: Any, init_score: ArrayLike | None = None
@@ -211,9 +211,6 @@ class PredictingMixin:
             )
         return None
 
-    def _decide(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        return raw[:, 0] if raw.shape[1] == 1 else raw
-
     @property
     def _link(self) -> Link:
         """The link that turns raw predictions into probabilities."""
@@ -222,3 +219,8 @@ class PredictingMixin:
     def _labels(self, raw: NDArray[np.float64]) -> NDArray[Any]:
         labels: NDArray[Any] = self.classes_[choose_classes(raw)]
         return labels
+
+
+def find_link(model: PredictingMixin) -> Link:
+    """Return the link that turns a model's raw predictions into probabilities."""
+    return model._link

@@ -133,11 +133,7 @@ def _check_grown(learner: Grown, options: BoostingOptions, bags: Bags) -> None:
             f"Bags.tables must be True with weak_learner={learner.name!r}: only look-up tables of "
             "bags can be left out"
         )
-    if options.screening not in ("auto", None) and learner.subsample < 1.0:
-        raise ValueError(
-            f"screening must be 'auto' or None with subsample={learner.subsample!r}, whose rows "
-            f"are drawn already; got {options.screening!r}"
-        )
+    options.check_drawn_rows(learner.subsample)
 
 
 def _check_tree(tree: Tree, options: BoostingOptions, coupling: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from functools import partial
 from typing import Any, Self
 
@@ -198,9 +197,7 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier, Tr
         return not self.tree_.has_savings
 
     def _compacted(self) -> Self:
-        compact = copy(self)
-        compact.tree_ = self.tree_.without_savings()
-        return compact
+        return self._copy_with(tree_=self.tree_.without_savings())
 
     # -- explaining -------------------------------------------------------------------------------
 
@@ -230,6 +227,6 @@ class UDTClassifier(BinningParameters, ClassifierParameters, TableClassifier, Tr
         total = self.tree_.weight.sum(axis=1)
         ends = [
             f"P({self.classes_[1]}) = {share:.4g}, weight {weight:g}"
-            for share, weight in zip(self._shares()[:, 1], total, strict=True)
+            for share, weight in zip(self.tree_.shares()[:, 1], total, strict=True)
         ]
         return describe_tree(self.tree_, self.binning_.features, label_features(self), ends)

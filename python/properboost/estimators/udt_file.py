@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from properboost.data.names import read_names
+from properboost.data.names import keep_features, read_names
 from properboost.estimators.udt import UDTClassifier
 from properboost.parameters.declare import check_declared
 from properboost.persistence import Codec, Node, kind
@@ -61,5 +61,5 @@ class UDTFile(Codec[UDTClassifier]):
         model.classes_ = build_two_classes(fields["classes"])
         model.binning_, model.tree_ = build_bins_and_tree(fields)
         n_features = len(model.binning_.features)
-        model._set_features(n_features, build_names(fields["feature_names"], n_features))
+        keep_features(model, n_features, build_names(fields["feature_names"], n_features))
         return model

@@ -57,7 +57,7 @@ class TreePredictingMixin:
             The classes' shares of the training weight at the node where the row ends.
         """
         nodes = self.apply(X)
-        probability: NDArray[np.float64] = self._shares()[nodes]
+        probability: NDArray[np.float64] = self.tree_.shares()[nodes]
         return probability
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -96,14 +96,9 @@ class TreePredictingMixin:
         labels: NDArray[Any] = self.classes_[(probability[:, 1] > 0.5).astype(np.intp)]
         return labels
 
-    def _shares(self) -> NDArray[np.float64]:
-        weight = self.tree_.weight
-        shares: NDArray[np.float64] = weight / weight.sum(axis=1, keepdims=True)
-        return shares
-
     def _links(self) -> NDArray[np.float64]:
         """Return phi'(p) of each node."""
-        p = self._shares()[:, 1]
+        p = self.tree_.shares()[:, 1]
         phi, mu, zeta = self._phi
         if phi == "gini":
             return 2.0 * p - 1.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -232,9 +231,7 @@ class ULSClassifier(ClassifierParameters, LinearClassifier, VerboseParameters):
         return self._model.rounds is None
 
     def _compacted(self) -> Self:
-        compact = copy(self)
-        compact._model = self._model.compacted()
-        return compact
+        return self._copy_with(_model=self._model.compacted())
 
     # -- explaining -------------------------------------------------------------------------------
 

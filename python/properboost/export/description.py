@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from properboost.data.binning import FeatureBins, NumericBins
 from properboost.data.frames import open_table
-from properboost.estimators.base import TableClassifier, describe_training
-from properboost.estimators.boosted import BoostedClassifier
+from properboost.estimators.base import TableClassifier, check_fitted, describe_training
 from properboost.estimators.linear import LinearClassifier
 from properboost.estimators.ordered_predicting import OrderedPredictingMixin, take_inner
+from properboost.estimators.predicting import PredictingMixin, find_link
 from properboost.export.decisions import CodedColumn, Decision, choose, convert_tree
 from properboost.losses.ordered_link import OrderedLink
 from properboost.losses.probabilities import Link
@@ -123,7 +123,7 @@ def describe(model: Any) -> Description:
         raise TypeError(
             f"model must be a fitted classifier of properboost; got {type(model).__name__}"
         )
-    model._check_fitted()
+    check_fitted(model)
     name = type(model).__name__
     bins, _ = describe_training(model)
     names = getattr(model, "feature_names_in_", None)
@@ -139,10 +139,10 @@ def describe(model: Any) -> Description:
     if hasattr(model, "tree_"):  # a model that is one tree
         tree = convert_tree(model.tree_, features)
         term = Lookup(tree, model._links()[:, None], (0,))
-        return replace(description, terms=(term,), shares=model._shares())
+        return replace(description, terms=(term,), shares=model.tree_.shares())
     if isinstance(model, LinearClassifier):
         return _describe_linear(description, model)
-    if not isinstance(model, BoostedClassifier):
+    if not isinstance(model, PredictingMixin):
         raise TypeError(f"{name} cannot be exported")
     ensemble = model.ensemble_
     if isinstance(ensemble, DampedEnsemble):
@@ -165,13 +165,13 @@ def describe(model: Any) -> Description:
         terms=tuple(terms),
         n_models=len(ensemble.models),
         intercepts=ensemble.intercept if ensemble.intercepts else None,
-        link=model._link,
+        link=find_link(model),
     )
 
 
 def _describe_ordered(model: Any) -> Description:
     """Return the description of F, with the link and the order of the classes."""
-    model._check_fitted()
+    check_fitted(model)
     return replace(
         describe(model.estimator_),
         name=type(model).__name__,

@@ -71,7 +71,7 @@ class Value(ABC):
         """Return the sum, difference, product, quotient, or the larger, by ``+ - * / max``."""
 
     @abstractmethod
-    def _apply(self, function: str) -> Self:
+    def apply(self, function: str) -> Self:
         """Return one of ``abs exp ln sqrt``; exponents are from -708 to 0."""
 
     @abstractmethod
@@ -132,19 +132,19 @@ class Value(ABC):
 
     def logarithm(self) -> Self:
         """Return the natural logarithm of this, which is above 0."""
-        return self._apply("ln")
+        return self.apply("ln")
 
     def size(self) -> Self:
         """Return the distance from 0."""
-        return self._apply("abs")
+        return self.apply("abs")
 
     def root(self) -> Self:
         """Return the square root."""
-        return self._apply("sqrt")
+        return self.apply("sqrt")
 
     def exponential(self) -> Self:
         """Return e to the power of this, which is at most 0."""
-        return self.at_least(_LEAST)._apply("exp")
+        return self.at_least(_LEAST).apply("exp")
 
 
 def probabilities(link: Link, raw: Any) -> Any:

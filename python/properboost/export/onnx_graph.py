@@ -768,7 +768,7 @@ class _Tensor(Value):
             return _Tensor(self._graph, name, self.n)
         return self._make(kinds[operator], self.name, other.name, n=max(self.n, other.n))
 
-    def _apply(self, function: str) -> _Tensor:
+    def apply(self, function: str) -> _Tensor:
         kinds = {"abs": "Abs", "exp": "Exp", "ln": "Log", "sqrt": "Sqrt"}
         return self._make(kinds[function], self.name)
 

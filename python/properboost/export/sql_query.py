@@ -749,7 +749,7 @@ class _Columns(Value):
         """The number of expressions."""
         return len(self.expressions)
 
-    def _make(self, write: Callable[..., str], *others: _Columns | float) -> _Columns:
+    def make(self, write: Callable[..., str], *others: _Columns | float) -> _Columns:
         """Return what `say` makes of each expression and those of the others beside it."""
         operands = [self, *others]
         n = max(operand.n for operand in operands if isinstance(operand, _Columns))
@@ -763,17 +763,17 @@ class _Columns(Value):
 
     def _combine(self, operator: str, other: _Columns | float) -> _Columns:
         if operator == "max":
-            return self._make(lambda a, b: self._query.greatest([a, b]), other)
+            return self.make(lambda a, b: self._query.greatest([a, b]), other)
         if operator in "*/" and isinstance(other, float):
-            return self._make(lambda a: f"({self._query.scale(a, operator, other)})")
-        return self._make(lambda a, b: f"({a} {operator} {b})", other)
+            return self.make(lambda a: f"({self._query.scale(a, operator, other)})")
+        return self.make(lambda a, b: f"({a} {operator} {b})", other)
 
-    def _apply(self, function: str) -> _Columns:
-        return self._make(lambda a: f"{function}({a})")
+    def apply(self, function: str) -> _Columns:
+        return self.make(lambda a: f"{function}({a})")
 
     def where_positive(self, yes: _Columns | float, no: _Columns | float) -> _Columns:
         zero = self._query.number(0.0)
-        return self._make(lambda a, b, c: f"CASE WHEN {a} > {zero} THEN {b} ELSE {c} END", yes, no)
+        return self.make(lambda a, b, c: f"CASE WHEN {a} > {zero} THEN {b} ELSE {c} END", yes, no)
 
     def total(self) -> _Columns:
         columns = self.keep()
@@ -811,9 +811,9 @@ class _Columns(Value):
             cells = np.where(np.abs(cells) < 1e-290, 0.0, cells)
         x = self.at_most(np.nextafter(2.0**OCTAVES, 0.0)).keep()
         powers = (2.0 ** np.arange(OCTAVES)).tolist()
-        power = x._make(lambda a: self._bisect(a, powers, powers, number)).keep()
+        power = x.make(lambda a: self._bisect(a, powers, powers, number)).keep()
         within = ((x / power - 1.0) * float(CELLS_PER_OCTAVE)).keep()
-        t = within._make(lambda a: f"({a} - floor({a}))").keep()
+        t = within.make(lambda a: f"({a} - floor({a}))").keep()
         starts = np.outer(powers, 1.0 + np.arange(CELLS_PER_OCTAVE) / CELLS_PER_OCTAVE).ravel()
         same = np.concatenate([[True], np.any(cells[1:] != cells[:-1], axis=1)])
         used_starts, used_cells = starts[same].tolist(), cells[same]
@@ -829,7 +829,7 @@ class _Columns(Value):
 
             return self._bisect(x, used_starts, list(used_cells), polynomial)
 
-        return x._make(write, t).keep()
+        return x.make(write, t).keep()
 
     def _bisect(
         self, x: str, starts: Sequence[float], ends: Sequence[Any], write: Callable[[Any], str]

@@ -16,7 +16,7 @@ from properboost.fitting.intercept import find_intercepts, is_known
 from properboost.fitting.plan import FitPlan, RawScaling
 from properboost.fitting.stages import FittedStages, Stage
 from properboost.fitting.watch import Validation
-from properboost.losses.probabilities import Link
+from properboost.losses.probabilities import Link, as_predicted
 from properboost.models.averaging import average_rounds
 from properboost.models.bag_tables import BagTables, collapse
 from properboost.models.ensemble import LARGEST_RAW, Ensemble, Fits, Rounds
@@ -111,11 +111,6 @@ def warn_of_costly_certainty(
     )
     if validation is not None and not warned:
         validation.warn_of_costly_certainty(ensemble, rows)
-
-
-def as_predicted(raw: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return raw predictions, a column per model, as estimators return them."""
-    return raw[:, 0] if raw.shape[1] == 1 else raw
 
 
 def _average(stage: Stage, size: int, *, are_bags: bool = False) -> list[Rounds]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from properboost import _core
 from properboost.data.binning import Binning
 from properboost.data.entries import find_entries
-from properboost.data.frames import find_feature
+from properboost.data.features import find_feature
 from properboost.data.whole_sums import mean
 from properboost.engine.protocols import CodeWeights, TrainingRows
 from properboost.losses.probabilities import Link

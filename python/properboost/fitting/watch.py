@@ -17,7 +17,7 @@ from properboost.engine.protocols import RowSource, TrainingRows
 from properboost.fitting.certainty import warn_of_certainty
 from properboost.fitting.intercept import add_intercepts
 from properboost.fitting.patience import Patience
-from properboost.losses.probabilities import Link
+from properboost.losses.probabilities import Link, as_predicted
 from properboost.models.ensemble import Ensemble, Fits, Rounds
 from properboost.models.interactions import PairBins
 from properboost.notices import warn
@@ -53,7 +53,7 @@ class Validation:
         """Return the score of raw predictions, a column per model."""
         if self.finds_intercepts:
             raw = add_intercepts(self.link, raw, self.rows.codes, self.rows.weight)
-        return self.score(self.rows, self.link, raw[:, 0] if raw.shape[1] == 1 else raw)
+        return self.score(self.rows, self.link, as_predicted(raw))
 
     def with_intercept(
         self, intercept: str | tuple[float, ...] | None, options: BoostingOptions
@@ -70,7 +70,7 @@ class Validation:
         raw = self.add_up(ensemble)
         return warn_of_certainty(
             self.link,
-            raw[:, 0] if raw.shape[1] == 1 else raw,
+            as_predicted(raw),
             self.rows.codes,
             self.rows.weight,
             training.class_weights / training.class_weights.sum(),

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost.data.binning import CategoricalBins, FeatureBins, NumericBins
-from properboost.data.frames import factorize
 from properboost.data.table import Category
+from properboost.data.values import factorize
 from properboost.inspection.html import draw_grid, draw_shape
 from properboost.inspection.intervals import NOISE_LEVEL, IntervalMixin, Precision
 from properboost.inspection.scales import Effects, EffectScale, Scale

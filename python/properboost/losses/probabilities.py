@@ -15,6 +15,7 @@ from properboost.parameters.kinds import Coupling
 __all__ = [
     "Link",
     "Votes",
+    "as_predicted",
     "choose_classes",
     "find_lead",
     "log_losses",
@@ -184,6 +185,11 @@ class Votes(Exponential):
 
         probability: NDArray[np.float64] = softmax(raw, axis=1)
         return probability
+
+
+def as_predicted(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return raw predictions, a column per model, as estimators return them."""
+    return raw[:, 0] if raw.shape[1] == 1 else raw
 
 
 def choose_classes(raw: NDArray[np.float64]) -> NDArray[np.intp]:

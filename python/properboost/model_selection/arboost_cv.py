@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from copy import copy
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -17,9 +16,13 @@ from properboost.engine.local import LocalRows, TableSource
 from properboost.estimators.arboost import (
     ARBoostClassifier,
     VotingClassifier,
+    boost_votes,
     check_voting,
+    describe_votes,
     find_rows_per_bin,
+    is_binary,
 )
+from properboost.losses.probabilities import as_predicted
 from properboost.model_selection.cross_validation import (
     CVTask,
     check_best_score,
@@ -39,7 +42,7 @@ from properboost.parameters.splitters import CV
 from properboost.progress import show_progress
 from properboost.scoring import HeldOutRows
 
-__all__ = ["ARBoostClassifierCV"]
+__all__ = ["ARBoostClassifierCV", "read_parameters"]
 
 RHOS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 """The values of "auto": the paper's examples lie between 4 and 6."""
@@ -144,7 +147,7 @@ class ARBoostClassifierCV(VotingClassifier):
             If the system has less memory left than the fit needs.
         """
         with self._restored_on_failure():
-            rhos, plain = self._read_parameters()
+            rhos, plain = read_parameters(self)
             table = open_table(self, X, reset=True)
             rows = read_rows(
                 y, table.n_rows, sample_weight, self.class_weight, self.normalize_weights
@@ -175,37 +178,35 @@ class ARBoostClassifierCV(VotingClassifier):
             self.best_score_ = float(means[chosen])
             best = models[chosen]
             best._fit_to(training)
-            best._set_features_of(self)
+            self._give_features_to(best)
             self.best_estimator_ = best
             self._set_voting(best._voting)
             return FittedModel.of(best).move_to(self)
 
     def _compacted(self) -> Self:
-        compact = copy(self)
-        compact.best_estimator_ = self.best_estimator_._compacted()
-        compact.ensemble_ = compact.best_estimator_.ensemble_
-        return compact
+        return self._copy_around(self.best_estimator_)
 
-    def _read_parameters(self) -> tuple[list[float], ARBoostClassifier]:
-        """Check every parameter that does not depend on the data.
 
-        Returns the values of rho, and the model without one of them.
-        """
-        rhos = _read_rhos("rhos", self.rhos)
-        parameters = self.get_params(deep=False)
-        passed_on = {k: v for k, v in parameters.items() if k not in ("rhos", "cv", "scoring")}
-        plain = ARBoostClassifier(**passed_on)
-        check_voting(plain)
-        if self._is_binary() and rhos != [1.0] and self.mistrust > 0.0:
-            raise ValueError(f"rhos must be [1] with mistrust={self.mistrust!r}; got {rhos!r}")
-        return rhos, plain
+def read_parameters(search: ARBoostClassifierCV) -> tuple[list[float], ARBoostClassifier]:
+    """Check every parameter that does not depend on the data.
+
+    Returns the values of rho, and the model without one of them.
+    """
+    rhos = _read_rhos("rhos", search.rhos)
+    parameters = search.get_params(deep=False)
+    passed_on = {k: v for k, v in parameters.items() if k not in ("rhos", "cv", "scoring")}
+    plain = ARBoostClassifier(**passed_on)
+    check_voting(plain)
+    if is_binary(search) and rhos != [1.0] and search.mistrust > 0.0:
+        raise ValueError(f"rhos must be [1] with mistrust={search.mistrust!r}; got {rhos!r}")
+    return rhos, plain
 
 
 def _fit_on_splits(
     models: Sequence[ARBoostClassifier], task: CVTask, order: SortedRows, training: LocalRows
 ) -> Iterator[Fits]:
     """Yield the models on each split, with rows taken from the codes of all rows."""
-    links = [model._describe_votes(len(training.classes)).link for model in models]
+    links = [describe_votes(model, len(training.classes)).link for model in models]
     for split in task.splits():
         role = split.role[order.order]
         held_out = HeldOutRows.of(task.rows, order.order[role == TEST])
@@ -223,5 +224,5 @@ def _fit(
 ) -> NDArray[np.float64]:
     """Fit one of the models; return its raw predictions of the rows with the codes `held_out`."""
     model = models[candidate]
-    ensemble, _ = model._boost(training)
-    return model._decide(ensemble.of_codes(held_out, training.n_threads))
+    ensemble, _ = boost_votes(model, training)
+    return as_predicted(ensemble.of_codes(held_out, training.n_threads))

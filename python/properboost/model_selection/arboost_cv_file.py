@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from properboost.data.names import copy_features
 from properboost.estimators.arboost_file import ARBoostFile, replace_old_values
-from properboost.model_selection.arboost_cv import ARBoostClassifierCV
+from properboost.model_selection.arboost_cv import ARBoostClassifierCV, read_parameters
 from properboost.models.fitted_model import FittedModel
 from properboost.persistence import Codec, Node, kind
 from properboost.persistence.json_node import write_real
@@ -20,7 +21,7 @@ class ARBoostCVFile(Codec[ARBoostClassifierCV]):
 
     def describe(self, model: ARBoostClassifierCV) -> dict[str, Any]:
         """Return the fields of a search."""
-        model._read_parameters()  # they may have been set since the fit
+        read_parameters(model)  # they may have been set since the fit
         return {
             "parameters": describe_parameters(model, ARBoostClassifierCV, model.seed_),
             "best_score": write_real(model.best_score_),
@@ -34,7 +35,7 @@ class ARBoostCVFile(Codec[ARBoostClassifierCV]):
 
         def check(model: ARBoostClassifierCV) -> None:
             replace_old_values(model)
-            model._read_parameters()
+            read_parameters(model)
 
         model = build_estimator(fields["parameters"], ARBoostClassifierCV, check)
         model.best_score_ = fields["best_score"].real()
@@ -43,5 +44,5 @@ class ARBoostCVFile(Codec[ARBoostClassifierCV]):
         model.best_estimator_ = best
         model._set_voting(best._voting)
         FittedModel.of(best).move_to(model)
-        model._set_features_of(best)
+        copy_features(model, best)
         return model

@@ -68,7 +68,7 @@ class Race:
         candidate that they are one step from.  `speeds` is each one's pace, relative to that
         candidate's.
         """
-        self._learn_spread()
+        self.learn_spread()
         self.dropped = set()
         self._known, self._speeds = None, speeds
         self._are_steps, self._has_any = known is not None, False
@@ -91,7 +91,7 @@ class Race:
 
     def enter(self, columns: Sequence[int]) -> None:
         """Set the splits that candidates run on, as columns of all scores."""
-        self._learn_spread()
+        self.learn_spread()
         self._columns = columns
         self._best = None if self.leaders is None else self.leaders[:, columns].mean(axis=1)
         self._margin = self._find_margin(self.ERRORS_BEFORE)
@@ -141,7 +141,7 @@ class Race:
         assert self._best is not None
         with np.errstate(invalid="ignore"):  # scores may be infinite
             behind = {c: self._best - self._find_best(c).mean(axis=1) for c in candidates}
-        self._learn_spread()
+        self.learn_spread()
         margin = self._find_margin(self.ERRORS)
         lost = {c for c in candidates if c in self.dropped or bool((behind[c] > margin).all())}
         if not self._has_any and lost.issuperset(candidates):
@@ -156,7 +156,7 @@ class Race:
         best: Array = seen[at, np.arange(len(at))]
         return best
 
-    def _learn_spread(self) -> None:
+    def learn_spread(self) -> None:
         """Estimate how much candidates' distances vary between splits, and drop the distances."""
         n = len(self._columns)
         if self.leaders is not None and n > 1:
@@ -187,16 +187,24 @@ class Race:
     def alone(self, candidate: int) -> "Race":
         """Return a race of one candidate, number 0 there, against the best so far."""
         race = copy(self)
-        race._seen, race.dropped, race._apart = {}, set(), [*self._apart]
-        race._n_before = len(self._apart)
-        race._speeds = self._speeds[candidate : candidate + 1]
+        race.isolate(candidate)
         return race
+
+    def isolate(self, candidate: int) -> None:
+        """Forget all candidates but one, which gets number 0."""
+        self._seen, self.dropped, self._apart = {}, set(), [*self._apart]
+        self._n_before = len(self._apart)
+        self._speeds = self._speeds[candidate : candidate + 1]
+
+    def list_new_distances(self) -> list[tuple[float, Array]]:
+        """Return the distances of candidates that came since the race has been of one alone."""
+        return self._apart[self._n_before :]
 
     def take(self, candidate: int, alone: "Race") -> None:
         """Take the results of a candidate's race alone."""
-        alone._learn_spread()
+        alone.learn_spread()
         if alone.leaders is not None:
             self._lead(alone.leaders)
         if alone.dropped:
             self.dropped.add(candidate)
-        self._apart += alone._apart[alone._n_before :]
+        self._apart += alone.list_new_distances()

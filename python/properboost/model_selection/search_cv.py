@@ -275,7 +275,7 @@ class ProperBoostClassifierCV(
             training = training.without_means()
         link = make_link(best, loss, len(training.classes), training.n_threads)
         run_plan(best, plan_fit(best, link, len(training.classes), bags=bags), training)
-        best._set_features_of(self)
+        self._give_features_to(best)
         best.search_ = record_search(self)
         self.best_estimator_ = best
         FittedModel.of(best).move_to(self)
@@ -295,12 +295,9 @@ class ProperBoostClassifierCV(
         return edited or self._validation_curves is None
 
     def _compacted(self) -> Self:
-        compact = copy(self)
-        compact._validation_curves = None
-        if hasattr(self, "best_estimator_"):
-            compact.best_estimator_ = self.best_estimator_._compacted()
-            compact.ensemble_ = compact.best_estimator_.ensemble_
-        return compact
+        if not hasattr(self, "best_estimator_"):
+            return self._copy_with(_validation_curves=None)
+        return self._copy_around(self.best_estimator_, _validation_curves=None)
 
     def _check_can_be_saved(self) -> None:
         if not hasattr(self, "cv_results_"):  # all that exists without a refit

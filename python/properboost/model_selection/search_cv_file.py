@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from properboost.data.names import read_names
+from properboost.data.names import keep_features, read_names
 from properboost.estimators.earlier_parameters import NESTED_SINCE
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.properboost_file import FORMS, ProperBoostFile
@@ -144,7 +144,7 @@ class ProperBoostCVFile(Codec[ProperBoostClassifierCV]):
         model.seed_ = fields["seed"].integer(0, 2**32 - 1)
         model.classes_ = build_classes(fields["classes"])
         n_features = fields["n_features"].integer(1, 2**31 - 1)
-        model._set_features(n_features, build_names(fields["feature_names"], n_features))
+        keep_features(model, n_features, build_names(fields["feature_names"], n_features))
         _set_winner(model, fields, losses, version)
         model.calibration_ = model.held_out_scores_ = None
         if calibrates:

@@ -18,7 +18,7 @@ from properboost.losses.registry import get_loss
 from properboost.model_selection.space import Classifier, Combination, Combinations, Settings, Space
 from properboost.notices import warn
 from properboost.parameters import checks
-from properboost.parameters.boosting import BoostingOptions
+from properboost.parameters.boosting import SHARED, BoostingOptions
 from properboost.parameters.declare import parameter, parameters, read
 from properboost.parameters.kinds import CONDITIONAL, Coupling, Intercept, Scoring, Selection
 from properboost.parameters.learners import Tree
@@ -181,7 +181,7 @@ class Candidate:
         return (
             shared.selection, learner.name, self.coupling,
             isinstance(learner, Tree) and learner.shares_classes,
-            shared.response, shared.l2, shared.step, shared.screening,
+            *(getattr(shared, name) for name in SHARED),
         )  # fmt: skip
 
     @property

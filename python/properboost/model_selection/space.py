@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from properboost.parameters.boosting import SHARED
 from properboost.parameters.declare import Component, Parameter, declared
 from properboost.parameters.flat import OWNERS
 from properboost.parameters.stages import Interactions, make_interactions
@@ -28,8 +29,8 @@ Settings: TypeAlias = Mapping[str, Any]
 """Parameters of the classifier, nested names included."""
 
 _FIRST = (
-    "selection", "multiclass", "weak_learner", "weak_learner__multi_strategy", "response", "step",
-    "l2", "screening", "loss", "weak_learner__smoothing", "prior", "weak_learner__max_cells",
+    "selection", "multiclass", "weak_learner", "weak_learner__multi_strategy", *SHARED,
+    "loss", "weak_learner__smoothing", "prior", "weak_learner__max_cells",
     "weak_learner__min_saving", "learning_rate", "weak_learner__grow_policy",
     "weak_learner__linear_leaves", "weak_learner__linear_l2", "weak_learner__max_leaf_nodes",
     "weak_learner__max_depth", "weak_learner__max_conditions", "weak_learner__min_child_weight",

@@ -330,7 +330,7 @@ class TableEnsemble(Ensemble):
             n_models = len(self.models)
             entries += (table - before) * (n_models / (n_models - 1) if self.joint else 1.0)
         models = list(self.compacted().models)
-        models[model] = self._of_sums(sums)
+        models[model] = self.of_sums(sums)
         return replace(
             self,
             models=tuple(models),
@@ -361,7 +361,7 @@ class TableEnsemble(Ensemble):
             feature_table = self.part(sums, feature)
             intercepts[m] += _mean(feature_table, self.bin_weights[feature])
             feature_table[:] = 0.0
-            models.append(smaller._of_sums(sums[entries]))
+            models.append(smaller.of_sums(sums[entries]))
         return replace(
             smaller,
             models=tuple(models),
@@ -376,7 +376,7 @@ class TableEnsemble(Ensemble):
         ranges = [np.arange(self.offsets[term], self.offsets[term + 1]) for term in terms]
         return np.concatenate([np.empty(0, dtype=np.int64), *ranges])
 
-    def _of_sums(self, sums: NDArray[np.float64]) -> Rounds:
+    def of_sums(self, sums: NDArray[np.float64]) -> Rounds:
         """Return a round for each feature and pair whose table is not 0."""
         parts = {term: self.part(sums, term) for term in range(len(self.offsets) - 1)}
         tables = {term: table for term, table in parts.items() if table.any()}

@@ -73,6 +73,11 @@ class TreeNodes:
         """Return the same nodes with savings of NaN, which stands for unknown."""
         return replace(self, saving=np.full(len(self.saving), np.nan))
 
+    def shares(self) -> NDArray[np.float64]:
+        """Return the share of each class in the training weight of each node."""
+        shares: NDArray[np.float64] = self.weight / self.weight.sum(axis=1, keepdims=True)
+        return shares
+
     @property
     def has_savings(self) -> bool:
         """Whether the savings of the splits are known."""

@@ -35,6 +35,7 @@ from properboost.parameters.learners import (
 
 __all__ = [
     "CHOICE",
+    "SHARED",
     "BoostingOptions",
     "CouplingParameters",
     "LearnerChoice",
@@ -44,6 +45,9 @@ __all__ = [
 
 SCREEN = 32_768
 """The number of rows that compare the features of look-up tables and stumps in large data."""
+
+SHARED = ("response", "step", "l2", "screening")
+"""The options, besides the selection, that models of one batch of the engine share."""
 
 LEAST_SCREENED, LEAST_OF_CLASS = 8 * SCREEN, 8192
 """The least rows, and the least rows of each class, for screening.
@@ -248,6 +252,20 @@ class BoostingOptions(Options, LearnerParameters, RoundParameters):
             return 1.0
         shrinks = self.response not in ("newton", "exact") and self.step != "line_search"
         return min(0.1 * rate_factor, 1.0) if shrinks else 0.1
+
+    def describe_algorithm(self, rows_of_class: NDArray[np.int64]) -> dict[str, Any]:
+        """Return the selection and the shared options as the engine takes them."""
+        names = ("selection", *SHARED)
+        options = {name: getattr(self, name) for name in names}
+        return options | {"screening": self.find_screen(rows_of_class) or 0}
+
+    def check_drawn_rows(self, subsample: float) -> None:
+        """Check that rows are not drawn twice."""
+        if self.screening not in ("auto", None) and subsample < 1.0:
+            raise ValueError(
+                f"screening must be 'auto' or None with subsample={subsample!r}, whose rows "
+                f"are drawn already; got {self.screening!r}"
+            )
 
     def find_screen(self, rows_of_class: NDArray[np.int64]) -> int | None:
         """Return the number of rows that compare features, or None for all rows."""

@@ -29,17 +29,21 @@ class Node:
         The parsed JSON value.
     file : str
         The document's file.
-    place : str
-        The keys and positions from the document on.
+    key : str or int
+        Its key or position in the parent.
+    parent : Node, optional
+        The object or list that holds it.
     """
 
     __slots__ = ("_key", "_parent", "file", "value")
 
-    def __init__(self, value: Any, file: str, place: str = "") -> None:
+    def __init__(
+        self, value: Any, file: str, key: str | int = "", parent: "Node | None" = None
+    ) -> None:
         self.value = value
         self.file = file
-        self._parent: Node | None = None
-        self._key: str | int = place
+        self._parent = parent
+        self._key = key
 
     @property
     def place(self) -> str:
@@ -55,9 +59,7 @@ class Node:
 
     def entry(self, key: str | int, value: Any) -> "Node":
         """Return the entry of a value at a key or position."""
-        node = Node(value, self.file)
-        node._parent, node._key = self, key
-        return node
+        return Node(value, self.file, key, self)
 
     def mapping(self) -> dict[str, "Node"]:
         """Return the entries of an object."""

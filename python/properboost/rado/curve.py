@@ -30,7 +30,7 @@ from properboost.parameters import checks
 from properboost.parameters.kinds import Scoring
 from properboost.parameters.splitters import CV
 from properboost.progress import show_progress
-from properboost.rado.estimator import RadoBoostClassifier, check_parameters
+from properboost.rado.estimator import RadoBoostClassifier, check_parameters, count_rados
 from properboost.rado.rados import Rados, make_rados, read_binary_rows
 from properboost.scoring import HeldOutRows, negative_error
 
@@ -172,7 +172,7 @@ def _fit_on_splits(
             rados = make_rados(
                 rows,
                 train_labels,
-                first._count_rados(len(train_labels)),
+                count_rados(first, len(train_labels)),
                 first.random_state,
                 first.n_jobs,
                 categorical_features=first.categorical_features,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -27,7 +26,7 @@ from properboost.progress import show_progress
 from properboost.rado.rados import Rados, read_binary, sum_rows
 from properboost.rado.regularizers import Regularizer, check_regularizer, find_terms
 
-__all__ = ["RadoBoostClassifier", "RadoModel", "check_parameters"]
+__all__ = ["RadoBoostClassifier", "RadoModel", "check_parameters", "count_rados"]
 
 AUTO = "auto"
 FEW_ROWS, MANY_ROWS_RADOS = 40_000, 10_000
@@ -226,7 +225,7 @@ class RadoBoostClassifier(LinearClassifier, VerboseParameters):
                 read_names(self),
                 intercept=self.fit_intercept,
             )
-            n_rados = self._count_rados(table.n_rows)
+            n_rados = count_rados(self, table.n_rows)
             values = sum_rows(table, columns, positive, n_rados, seed, n_threads)
             rounds = self._boost(values, columns, factors, n_threads)
             if self.keep == "error":
@@ -286,11 +285,6 @@ class RadoBoostClassifier(LinearClassifier, VerboseParameters):
                 n_threads=n_threads,
             )
 
-    def _count_rados(self, n_rows: int) -> int:
-        if self.n_rados != AUTO:
-            return int(self.n_rados)
-        return n_rows if n_rows <= FEW_ROWS else MANY_ROWS_RADOS
-
     def _set_fitted(self, classes: NDArray[Any], model: RadoModel) -> Self:
         """Set the attributes of a fitted model."""
         self.classes_ = classes
@@ -314,9 +308,7 @@ class RadoBoostClassifier(LinearClassifier, VerboseParameters):
         return self._model.is_compact
 
     def _compacted(self) -> Self:
-        compact = copy(self)
-        compact._model = self._model.compacted()
-        return compact
+        return self._copy_with(_model=self._model.compacted())
 
     # -- explaining -------------------------------------------------------------------------------
 
@@ -411,3 +403,10 @@ def _check_sizes(rados: NDArray[np.float64], columns: LinearColumns) -> None:
             f"rados of {columns.labels[k]} must be 0, or of a size from {_LEAST_SIZE:g} to "
             f"{_MOST_SIZE:g}; the largest is {sizes[k]:g}: scale the features"
         )
+
+
+def count_rados(model: RadoBoostClassifier, n_rows: int) -> int:
+    """Return the number of rados that a model makes of so many rows."""
+    if model.n_rados != AUTO:
+        return int(model.n_rados)
+    return n_rows if n_rows <= FEW_ROWS else MANY_ROWS_RADOS

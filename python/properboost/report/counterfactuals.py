@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.data.binning import NumericBins
-from properboost.data.frames import RowTable
-from properboost.data.table import CategoricalColumn
+from properboost.data.table import CategoricalColumn, RowTable
 from properboost.estimators.base import (
     TableClassifier,
     describe_training,

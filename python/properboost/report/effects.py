@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from properboost.data.binning import NumericBins
 from properboost.estimators.base import TableClassifier, describe_training, label_features
 from properboost.estimators.boosted import BoostedClassifier
+from properboost.estimators.describing import prepare_terms
 from properboost.inspection.intervals import NOISE_LEVEL
 from properboost.inspection.scales import Scale
 from properboost.inspection.shape_functions import InteractionFunction, rename_class
+from properboost.models.table_ensemble import TableEnsemble
 from properboost.models.tree_ensemble import TreeEnsemble
 from properboost.report.content import Effect, PairEffect, Term
 
@@ -41,7 +43,8 @@ def list_terms(model: TableClassifier) -> list[Term]:
     pairs = []
     if is_additive(model):
         assert isinstance(model, BoostedClassifier)
-        pairs = [f"{names[p.first]} and {names[p.second]}" for p in model._pairs()]
+        assert isinstance(ensemble, TableEnsemble)
+        pairs = [f"{names[p.first]} and {names[p.second]}" for p in ensemble.pairs]
         importances = np.concatenate([importances, model.pair_importances_])
     errors = getattr(model, "importance_errors_", None)
     noise = _find_noise(model)
@@ -61,7 +64,7 @@ def list_terms(model: TableClassifier) -> list[Term]:
 
 def _list_terms_of_trees(model: BoostedClassifier, names: Sequence[str]) -> list[Term]:
     """Return the terms of trees; a feature's importance has an equal share of its joint terms'."""
-    terms = model._prepare_terms(with_bags=True)
+    terms = prepare_terms(model, with_bags=True)
     deviations = terms.importances()
     total = float(deviations.sum()) or 1.0
     importances, errors = deviations / total, terms.importance_errors()
@@ -87,7 +90,7 @@ def _find_noise(model: TableClassifier) -> NDArray[np.bool_] | None:
     """Return whether each term may be noise for every class; None without bags."""
     if not isinstance(model, BoostedClassifier) or model.ensemble_.terms is None:
         return None
-    terms = model._prepare_terms(with_bags=True)
+    terms = prepare_terms(model, with_bags=True)
     if terms.n_bags == 0:
         return None
     p_values = np.array(
@@ -128,12 +131,13 @@ def list_pair_effects(
     model: BoostedClassifier, terms: Sequence[Term], class_: Any, name: str
 ) -> list[PairEffect]:
     """Return the functions of several features of an additive model, for a class of this name."""
-    features = model._terms().features
+    terms_of_model = model.ensemble_.terms
+    assert terms_of_model is not None
     effects = []
     for term in terms:
         on = []
         for scale in _SCALES:
-            function = model.term_function(features[term.place], class_, scale=scale)
+            function = model.term_function(terms_of_model.features[term.place], class_, scale=scale)
             assert isinstance(function, InteractionFunction)
             on.append(rename_class(function, name))
         effects.append(PairEffect(term, on[0], on[1]))

@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from properboost.data.frames import find_feature, take_rows
+from properboost.data.features import find_feature
+from properboost.data.frames import take_rows
 from properboost.data.labels import find_classes
 from properboost.data.libraries import is_a
+from properboost.data.table import InputTable
 from properboost.estimators.base import TableClassifier, label_features, open_rows
-from properboost.estimators.boosted import BoostedClassifier
-from properboost.losses.probabilities import log_losses
+from properboost.estimators.predicting import PredictingMixin, find_link
+from properboost.losses.probabilities import as_predicted, log_losses
 from properboost.parameters.stages import make_interactions
 from properboost.persistence.parameters import NotSaved
 from properboost.report.content import Array, ModelScores, SubsetScores, Term
@@ -96,8 +98,8 @@ def score_subsets(
 
     silenced: Iterable[ModelScores | None] = repeat(None)
     if is_additive:
-        assert isinstance(model, BoostedClassifier)
-        silenced = score(_silence(model, X, order, sizes))
+        assert isinstance(model, PredictingMixin)
+        silenced = score(_silence(model, *open_rows(model, X), order, sizes))
     fitted: Iterable[ModelScores | None] = repeat(None)
     if train is not None:
         # The last fit has unused features, too: on the model's training rows it is the model again.
@@ -152,22 +154,26 @@ def score_probabilities(probability: Array, codes: NDArray[np.intp], weight: Arr
 
 
 def _silence(
-    model: BoostedClassifier, X: Any, order: Sequence[int], sizes: Sequence[int]
+    model: PredictingMixin,
+    table: InputTable,
+    n_threads: int,
+    order: Sequence[int],
+    sizes: Sequence[int],
 ) -> Iterator[Array]:
     """Yield probabilities from so many features and their pairs; the others are silenced."""
-    table, n_threads = open_rows(model, X)
-    models = range(len(model.ensemble_.models))
-    added, baselines = model.ensemble_.contributions(table, n_threads, models, by_feature=False)
-    terms = model._terms().features
+    ensemble, link = model.ensemble_, find_link(model)
+    assert ensemble.terms is not None
+    models = range(len(ensemble.models))
+    added, baselines = ensemble.contributions(table, n_threads, models, by_feature=False)
     raw = np.tile(baselines, (table.n_rows, 1))
     for k, j in enumerate(order, start=1):
         raw = raw + added[:, j]
         heard = {*order[:k]}
-        for place, features in enumerate(terms):
+        for place, features in enumerate(ensemble.terms.features):
             if len(features) > 1 and j in features and heard.issuperset(features):
                 raw = raw + added[:, place]
         if k in sizes:
-            yield model._link.probabilities(raw[:, 0] if raw.shape[1] == 1 else raw)
+            yield link.probabilities(as_predicted(raw))
 
 
 def _fit(

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.data.binning import NumericBins
-from properboost.data.frames import factorize, find_feature
+from properboost.data.features import find_feature
 from properboost.data.table import CategoricalColumn, Column
+from properboost.data.values import factorize
 from properboost.estimators.base import (
     TableClassifier,
     describe_training,

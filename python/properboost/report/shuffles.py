@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.data.frames import RowTable
+from properboost.data.table import RowTable
 from properboost.estimators.base import TableClassifier
 from properboost.losses.probabilities import log_losses
 from properboost.report.content import Array, Term

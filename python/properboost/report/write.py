@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from properboost.data.labels import find_classes
 from properboost.data.weights import read_weights
-from properboost.estimators.base import TableClassifier
+from properboost.estimators.base import TableClassifier, check_fitted
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.costs import read_costs
 from properboost.estimators.least_cost import LeastCostClassifier, unwrap
@@ -131,7 +131,7 @@ def write_report(
             "model must be a classifier of properboost, or a LeastCostClassifier around one; got a "
             f"{type(model).__name__}"
         )
-    model._check_fitted()
+    check_fitted(model)
     options = replace(ReportOptions() if options is None else options, **changes)
     if y is None and options.costs is not None:
         raise ValueError("costs needs y, which is None")
