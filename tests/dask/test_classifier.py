@@ -242,7 +242,6 @@ def test_predictions_are_lazy(client):
     [
         ({"step": "totally_corrective"}, "step must not be 'totally_corrective'"),
         ({"warm_start": True}, "warm_start must be False"),
-        ({"weak_learner": "auto"}, "weak_learner must not be 'auto' with Dask"),
         ({"early_stopping": True}, "needs X_val and y_val"),
         ({"deadline": 0.0}, "deadline must be"),
     ],
