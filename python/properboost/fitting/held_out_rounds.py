@@ -77,7 +77,7 @@ class HeldOutScore(NamedTuple):
     @property
     def sum(self) -> float:
         """The weighted sum of the log losses."""
-        return float(self.weights @ self.losses)
+        return float(np.sum(self.weights * self.losses))
 
     def helps_after(self, earlier: "HeldOutScore") -> bool:
         """Return whether the rounds after an earlier score lowered it enough to go on."""
