@@ -3,6 +3,7 @@
     python -m benchmarks.peers.plain_fits --half development --folds 3      # training rows alone
     python -m benchmarks.peers.plain_fits --half confirmation --seeds 3     # held-out rows
     python -m benchmarks.peers.plain_fits --products 1000000 --only LightGBM trees "terms*lines"
+    python -m benchmarks.peers.plain_fits --flipped 0 .01 .05 .2 --only LightGBM auto  # rules
 
 Every candidate is one fit without tuning, on one thread.  On each split the contestants take turns,
 so that their processor seconds are of the same minutes.  Defaults are chosen with `--folds` on the
@@ -31,6 +32,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.lib.learners import plain
 from benchmarks.lib.race import progress
+from benchmarks.lib.rules import RULES, make_rules
 from benchmarks.lib.sets import SETS, Split, divide
 from benchmarks.peers.contestants import is_category
 from benchmarks.peers.defaults import HALVES, count_letters_once
@@ -40,6 +42,9 @@ from properboost import Tree
 LEAST_PROBABILITY = 1e-15
 MOST_CATEGORIES = 255  # of a column, with HGB
 MADE_UP_TEST = 200_000
+ROWS_OF_RULES = (300, 700, 2_000, 5_000)
+LOSS_OF_RULES = 0.003
+"""The log loss that is added where there is no noise, so that ratios are finite."""
 BEHIND = 1.05
 """The ratio of log losses from which on a set counts against a candidate."""
 
@@ -161,6 +166,21 @@ def make_products(n_rows: int) -> Split:
     return Split(*parts)
 
 
+def compare_rules(names: Sequence[str], flipped: float) -> pd.DataFrame:
+    """Return the figures of made-up rules, of whose labels a share is flipped."""
+    rows = {}
+    for seed, n_rows in enumerate(ROWS_OF_RULES):
+        for rule in RULES:
+            progress(f"{rule}, {n_rows} rows")
+            split = number_columns(make_rules(rule, n_rows, flipped, seed))
+            results = {name: [measure(CONTESTANTS[name], split, 0)] for name in names}
+            rows[f"{rule}, {n_rows}"] = compare(results, 1)
+    progress("")
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    table[list(names)] += LOSS_OF_RULES
+    return table
+
+
 def report(table: pd.DataFrame, names: Sequence[str]) -> None:
     """Print ratios, sets that are behind, and seconds."""
     peers = [peer for peer in PEERS if peer in names]
@@ -188,6 +208,10 @@ def main() -> None:
     parser.add_argument(
         "--products", type=int, metavar="ROWS", help="made-up rows in place of sets"
     )
+    parser.add_argument(
+        "--flipped", type=float, nargs="+", default=[], metavar="SHARE",
+        help="made-up rules in place of sets, with these shares of wrong labels",
+    )  # fmt: skip
     options = parser.parse_args()
     names = [c for c in CONTESTANTS if any(fnmatch.fnmatch(c, p) for p in options.only)]
     if options.products:
@@ -195,6 +219,11 @@ def main() -> None:
         for name in names:
             result = measure(CONTESTANTS[name], split, 0)
             print(f"{name:28s}{result.losses.mean():10.4f}{result.seconds:8.1f} s", flush=True)
+        return
+    for flipped in options.flipped:
+        print(f"\nrules, {flipped:g} of the labels flipped")
+        report(compare_rules(names, flipped), names)
+    if options.flipped:
         return
     tables = {}
     for half in options.half:

@@ -7,8 +7,9 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 
 import properboost as pb
-from properboost.estimators import learner_choice
+from properboost.estimators import learner_choice, properboost
 from properboost.fitting.bag_assignment import deal
+from properboost.fitting.held_out_rounds import HeldOutScore
 from properboost.parameters.boosting import CHOICE
 
 TABLE, TREE = CHOICE.table, CHOICE.tree
@@ -64,6 +65,8 @@ def test_the_table_is_for_few_rows_of_a_class():
     y[:2] = 2
     assert fit(X, y).weak_learner_ == TABLE
     assert fit(np.eye(2), [0, 1]).weak_learner_ == TABLE
+    assert fit(*draw_products(99)).weak_learner_ == TABLE
+    assert fit(*draw_products(120)).weak_learner_ == TREE
 
 
 def test_the_errors_are_those_of_a_weighted_mean():
@@ -205,3 +208,29 @@ def test_it_is_refused_by_name_where_others_choose():
         pb.ProperBoostClassifierCV({"weak_learner": "auto"}).fit(X, y)
     with pytest.raises(ValueError, match="'auto', which has no max_depth"):
         pb.ProperBoostClassifier(weak_learner="auto").set_params(weak_learner__max_depth=2)
+
+
+@pytest.mark.parametrize(("ahead", "learner", "n"), [(9.0, TREE, 250), (-9.0, TABLE, 350)])
+def test_the_model_has_as_many_estimators_as_the_folds_need(ahead, learner, n, monkeypatch):
+    X, y = draw_steps(300)
+    lengths = iter([200, 120, 400, 260, 450, 400])  # of a table and a tree in each fold
+    score = HeldOutScore(np.ones(100), np.ones(100), 0)
+    monkeypatch.setattr(
+        properboost,
+        "_score_fold",
+        lambda *_: score._replace(n_estimators=next(lengths)),
+    )
+    monkeypatch.setattr(learner_choice, "_count_errors", lambda *_: ahead)
+    monkeypatch.setattr(learner_choice, "CLEAR", 99.0)
+    model = fit(X, y, parameters={"n_estimators": None})
+    assert model.weak_learner_ == learner
+    assert model.n_iter_ == n
+    named = fit(X, y, learner=learner, parameters={"n_estimators": n})
+    np.testing.assert_array_equal(model.decision_function(X), named.decision_function(X))
+
+
+def test_a_given_number_of_estimators_stays(monkeypatch):
+    X, y = draw_products(300)
+    score = HeldOutScore(np.ones(100), np.ones(100), 300)
+    monkeypatch.setattr(properboost, "_score_fold", lambda *_: score)
+    assert fit(X, y).n_iter_ == 40

@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,32 +12,44 @@ from properboost.engine.protocols import RowSource, TrainingRows
 from properboost.estimators.labelled_rows import LabelledRows
 from properboost.estimators.properboost_parameters import check_parameters, plan_rows
 from properboost.fitting.bag_assignment import deal
-from properboost.fitting.plan import FitPlan
+from properboost.fitting.enough_rounds import BLOCK
+from properboost.fitting.held_out_rounds import Fold, HeldOutScore
+from properboost.fitting.plan import ENOUGH, FitPlan
 from properboost.losses.builtin import MarginLoss
-from properboost.losses.probabilities import log_losses
 from properboost.models.ensemble import Ensemble
 from properboost.models.tree_ensemble import TreeEnsemble
 from properboost.parameters.boosting import CHOICE, LearnerChoice
 from properboost.parameters.declare import read_parameter
 from properboost.parameters.learners import Learner
+from properboost.progress import show_progress
 
-__all__ = ["choose_learner", "find_learner", "read_learner", "with_learner"]
+__all__ = ["Choice", "choose_learner", "find_learner", "read_learner", "with_learner"]
 
 Array = NDArray[np.float64]
 
-Fit: TypeAlias = Callable[[FitPlan, TrainingRows], Ensemble]
-"""A function that fits an ensemble by a plan."""
+ScoreFold: TypeAlias = Callable[[FitPlan, Fold], HeldOutScore]
+"""A function that boosts the models of a plan over a part of a fold, and scores another."""
 
 FOLDS = 3
 
-LEAST_AHEAD, CLEAR = 1.0, 3.0
+LEAST_AHEAD, CLEAR = 1.0, 2.5
 """The standard errors by which the tree must be ahead, and those that end the comparison."""
+
+LEAST_ROWS = 100
+"""The fewest rows that are compared: chance decides between fewer."""
 
 MOST_ROWS = 10_000
 """The most rows that are compared, where classes are not rare: more hardly change the choice."""
 
 LEAST_OF_CLASS = 5
 """Rows of the rarest class in each fold of such a sample."""
+
+
+class Choice(NamedTuple):
+    """A weak learner, and the least number of estimators where the user sets none."""
+
+    learner: Learner
+    n_estimators: int = ENOUGH
 
 
 def with_learner(model: Any, learner: Learner) -> Any:
@@ -71,9 +82,9 @@ def choose_learner(
     data: LabelledRows,
     rows: Rows,
     training: TrainingRows,
-    fit: Fit,
-) -> Learner:
-    """Return the weak learner of "auto", where `read_learner` leaves the choice.
+    score: ScoreFold,
+) -> Choice:
+    """Return the weak learner of "auto", and the number of estimators that helps most.
 
     It is the table where leaves can have no lines, and with too few rows.  Elsewhere it is the
     tree, if its log loss on the rows that three folds hold out is less by a standard error: noise
@@ -81,23 +92,33 @@ def choose_learner(
     folds saves the others.
     """
     if not source.can_have_lines:
-        return CHOICE.table
+        return Choice(CHOICE.table)
     folds = _Folds.deal(data, rows, training)
     if folds is None:
-        return CHOICE.table
+        return Choice(CHOICE.table)
     differences, weights = np.empty(0), np.empty(0)
+    lengths: list[tuple[int, int]] = []
     errors_ahead = 0.0
-    for learns, held_out in folds.split():
-        of_tree, of_table = (
-            _score(with_learner(model, learner), loss, fit, learns, held_out)
-            for learner in (CHOICE.tree, CHOICE.table)
-        )
-        differences = np.concatenate([differences, of_table - of_tree])
-        weights = np.concatenate([weights, held_out.weights])
-        errors_ahead = _count_errors(differences, weights)
-        if abs(errors_ahead) > CLEAR:
-            break
-    return CHOICE.tree if errors_ahead > LEAST_AHEAD else CHOICE.table
+    task, shown = "comparing weak learners", "lead of trees in standard errors"
+    with show_progress(model.verbose, FOLDS, task, shown, "fold") as report:
+        for k, fold in enumerate(folds.split()):
+            plans = (
+                plan_rows(with_learner(model, learner), loss, fold.learning, base=fold.base)
+                for learner in (CHOICE.table, CHOICE.tree)
+            )
+            of_table, of_tree = (score(plan, fold) for plan in plans)
+            differences = np.concatenate([differences, of_table.losses - of_tree.losses])
+            weights = np.concatenate([weights, of_tree.weights])
+            lengths.append((of_table.n_estimators, of_tree.n_estimators))
+            errors_ahead = _count_errors(differences, weights)
+            is_clear = abs(errors_ahead) > CLEAR
+            if report is not None:
+                report(FOLDS if is_clear else k + 1, errors_ahead)
+            if is_clear:
+                break
+    is_tree = errors_ahead > LEAST_AHEAD
+    blocks = round(np.mean(lengths, axis=0)[int(is_tree)] / BLOCK)
+    return Choice(CHOICE.tree if is_tree else CHOICE.table, max(blocks * BLOCK, ENOUGH))
 
 
 def _takes(model: Any, learner: Learner) -> bool:
@@ -117,41 +138,6 @@ def _count_errors(values: Array, weights: Array) -> float:
     return float(mean / error) if error > 0.0 else 0.0
 
 
-def _hasten(plan: FitPlan) -> FitPlan:
-    """Return the plan of half the trees at twice the rate, which predict nearly as well."""
-    options = plan.options
-    if not options.weak_learner.is_grown:
-        return plan
-    rate = options.find_rate(plan.link.loss.rate_factor)
-    return replace(
-        plan,
-        options=options.replace(learning_rate=min(2.0 * rate, 1.0)),
-        n_estimators=-(-plan.of_features().limits[0] // 2),
-    )
-
-
-class _Part(NamedTuple):
-    """A part of the training rows, and the raw predictions from which its models start."""
-
-    rows: TrainingRows
-    base: Array | None
-
-    @property
-    def weights(self) -> Array:
-        """The weights of the rows."""
-        return np.ones(self.rows.n_rows) if self.rows.weight is None else self.rows.weight
-
-
-def _score(model: Any, loss: MarginLoss, fit: Fit, learns: _Part, held_out: _Part) -> Array:
-    """Fit a model to a part of the rows; return the log loss of each row of another."""
-    plan = _hasten(plan_rows(model, loss, learns.rows, base=learns.base))
-    raw = held_out.rows.add_up(fit(plan, learns.rows))
-    if held_out.base is not None:
-        raw += held_out.base
-    as_predicted = raw[:, 0] if raw.shape[1] == 1 else raw
-    return log_losses(plan.link.probabilities(as_predicted), held_out.rows.class_of_row)
-
-
 class _Folds:
     """The rows of three folds, by the segments of an order by class and fold."""
 
@@ -167,6 +153,8 @@ class _Folds:
     def deal(cls, data: LabelledRows, rows: Rows, training: TrainingRows) -> "_Folds | None":
         """Deal rows to folds and a rest; None if rows are too few, or too few of a class."""
         counts, n_rows = training.rows_of_class, training.n_rows
+        if n_rows < LEAST_ROWS:
+            return None
         sampled = -(-FOLDS * n_rows // MOST_ROWS)
         n_parts = int(max(FOLDS, min(sampled, counts.min() // LEAST_OF_CLASS, 255)))
         if n_rows > 10 * MOST_ROWS and n_parts == FOLDS:
@@ -175,13 +163,8 @@ class _Folds:
         folds = cls(data, rows, training, part)
         return folds if len(folds._fold_of) == FOLDS * len(rows.classes) else None
 
-    def split(self) -> Iterator[tuple[_Part, _Part]]:
+    def split(self) -> Iterator[Fold]:
         """Yield the rows that a fold learns from, and those that it holds out."""
         for k in range(FOLDS):
-            yield self._take(self._fold_of != k), self._take(self._fold_of == k)
-
-    def _take(self, segments: NDArray[np.bool_]) -> _Part:
-        base = self._base
-        if base is not None:
-            base = base[np.repeat(segments, np.diff(self._rows.segments))]
-        return _Part(self._rows.of_segments(segments), base)
+            is_held_out = self._fold_of == k
+            yield Fold(self._rows, ~is_held_out, is_held_out, self._base)

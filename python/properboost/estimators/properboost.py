@@ -15,6 +15,7 @@ from properboost.estimators.callbacks import CallbackSupportMixin, Calls, with_c
 from properboost.estimators.editing import EditingMixin
 from properboost.estimators.labelled_rows import LabelledRows
 from properboost.estimators.learner_choice import (
+    Choice,
     choose_learner,
     find_learner,
     read_learner,
@@ -27,6 +28,7 @@ from properboost.estimators.properboost_parameters import (
 )
 from properboost.estimators.warm_start import check_warm_start, read_earlier_fit
 from properboost.fitting.assemble import assemble, check_size, warn_of_costly_certainty
+from properboost.fitting.held_out_rounds import Fold, HeldOutScore, boost_while_it_helps
 from properboost.fitting.plan import FitPlan, count_estimators
 from properboost.fitting.run import Run
 from properboost.fitting.scaling import find_scaling
@@ -231,13 +233,22 @@ class ProperBoostClassifier(
         binning, earlier = read_earlier_fit(self, source, options, rows) if goes_on else (None, [])
         with_means = learner.needs_means and (source.can_have_lines or not is_chosen)
         training = source.encode(options, rows, order, with_means=with_means, binning=binning)
+        choice = Choice(learner)
         if is_chosen:
-            learner = choose_learner(self, loss, source, data, rows, training, _fit_quietly)
+            choice = choose_learner(self, loss, source, data, rows, training, _score_fold)
+            learner = choice.learner
             training = training if learner.needs_means else training.without_means()
         model = with_learner(self, learner)
         base = data.read_init_score(source.n_rows, len(training.classes), order.order)
         plan = plan_rows(
-            model, loss, training, keeps_gain=goes_on, bags=bags, base=base, earlier=earlier
+            model,
+            loss,
+            training,
+            keeps_gain=goes_on,
+            bags=bags,
+            base=base,
+            earlier=earlier,
+            enough=choice.n_estimators,
         )
         return plan, training
 
@@ -271,10 +282,9 @@ class ProperBoostClassifier(
             ) from error
 
 
-def _fit_quietly(plan: FitPlan, rows: TrainingRows) -> Ensemble:
-    """Return the ensemble of a plan, without progress and callbacks."""
-    scaling = find_scaling(plan, rows)
-    return assemble(plan, scaling, Run(plan, scaling, rows).finish(), rows)
+def _score_fold(plan: FitPlan, fold: Fold) -> HeldOutScore:
+    """Return the best score of the models of a plan on the rows that a fold holds out."""
+    return boost_while_it_helps(plan, find_scaling(plan, fold.learning), fold)
 
 
 def run_plan(

@@ -72,7 +72,7 @@ class BoosterParameters(
         check=checks.either(partial(checks.integer, low=1, high=checks.LARGEST_INT), None),
         doc="""
         Rounds, or cycles over the features, for each class of several.  None is 100, and up to
-        1,000 where more still help by more than chance; rules have 100.
+        1,000 where more help by more than chance or, with "auto", on rows held out; rules have 100.
         """,
         option="rounds, or cycles over the features, per class where there are more than 2; none "
         "is 100, and more as long as these help by more than chance; rules have 100",

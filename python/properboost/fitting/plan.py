@@ -53,6 +53,8 @@ class StagePlan:
     """Whether the caller will compute raw predictions from the rounds."""
     earlier: tuple[Rounds, ...] = ()
     """The rounds of each model, before any slope, from which a single fit goes on."""
+    enough: int = ENOUGH
+    """The number of estimators of every model, where a user sets none."""
 
     @property
     def n_fits(self) -> int:
@@ -77,7 +79,7 @@ class StagePlan:
     @property
     def limits(self) -> tuple[int, int]:
         """The number of estimators of every model, and the most of any model."""
-        return limit_estimators(self.options, self.n_estimators)
+        return limit_estimators(self.options, self.n_estimators, self.enough)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +111,8 @@ class FitPlan:
     """The rounds of each model, before any slope, from which the fit goes on."""
     patience: Callable[[int], Patience]
     """A factory of the rule that ends boosting when validation scores improve no more."""
+    enough: int = ENOUGH
+    """The number of estimators of every model of features, where a user sets none."""
 
     @property
     def n_fits(self) -> int:
@@ -136,6 +140,7 @@ class FitPlan:
             keep_raw=self.pairs is not None,
             needs_raw=needs_raw,
             earlier=self.earlier,
+            enough=self.enough,
         )
         if self.base is None:
             return plan
@@ -203,8 +208,12 @@ def for_pairs(options: BoostingOptions, interactions: Interactions) -> BoostingO
     return options.replace(weak_learner=of_pairs, learning_rate=interactions.learning_rate)
 
 
-def limit_estimators(options: BoostingOptions, n_estimators: int | None) -> tuple[int, int]:
+def limit_estimators(
+    options: BoostingOptions, n_estimators: int | None, enough: int = ENOUGH
+) -> tuple[int, int]:
     """Return the number of estimators of every model, and the most of any model.
+
+    Where a user sets none, every model has `enough`.
 
     Three kinds of models never go on.  The degrees of freedom of rules cannot be counted.  Steps
     that are solved for reach the least risk at once.  The class-conditional response lowers the
@@ -214,7 +223,7 @@ def limit_estimators(options: BoostingOptions, n_estimators: int | None) -> tupl
         return n_estimators, n_estimators
     is_rule = isinstance(options.weak_learner, Rule)
     ends = is_rule or options.step in SOLVED or options.response == CONDITIONAL
-    return ENOUGH, ENOUGH if ends else MOST
+    return enough, enough if ends else MOST
 
 
 def plan_fit(
@@ -225,6 +234,7 @@ def plan_fit(
     bags: BagPlan | None = None,
     base: NDArray[np.float64] | None = None,
     earlier: Sequence[Rounds] = (),
+    enough: int = ENOUGH,
 ) -> FitPlan:
     """Return the plan of a fit by the parameters of a `ProperBoostClassifier`."""
     options = read(BoostingOptions, model)
@@ -242,6 +252,7 @@ def plan_fit(
         base=base,
         earlier=tuple(earlier),
         patience=make_patience(read_parameter(model, "early_stopping")),
+        enough=enough,
     )
 
 
