@@ -25,8 +25,9 @@ LEVEL, NORMAL = 0.95, 1.959964
 
 OURS = {
     "search": "properboost: the default search",
-    "tables": "properboost: a plain fit",
-    "trees": "properboost: a plain fit of trees",
+    "plain": "properboost: a plain fit",
+    "tables": "properboost: look-up tables",
+    "trees": "properboost: trees",
 }
 OF_PANEL = {
     "search, effort 3": "properboost: the default search",

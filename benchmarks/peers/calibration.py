@@ -77,6 +77,7 @@ def make_hgb(task: Task) -> Any:
 
 CONTESTANTS: dict[str, Callable[[Task], Any]] = {
     "search": search,
+    "plain": plain(),
     "tables": plain(weak_learner="table"),
     "trees": plain(weak_learner="tree"),
     "EBM": make_ebm(),
