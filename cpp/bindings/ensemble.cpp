@@ -62,6 +62,22 @@ py::array_t<double> predict_trees(const ForestScores& scores, const py::object& 
   return out;
 }
 
+py::array_t<double> predict_codes(const ForestScores& scores, const Array<std::uint8_t>& codes,
+                                  int n_threads) {
+  const Bins& bins = scores.bins();
+  if (codes.ndim() != 2 || static_cast<std::size_t>(codes.shape(0)) != bins.size()) {
+    throw py::value_error("codes must have shape (n_features, n_rows)");
+  }
+  const Codes from{codes.data(), static_cast<std::size_t>(codes.shape(1)), {}};
+  py::array_t<double> out({from.rows, scores.models()});
+  double* to = out.mutable_data();
+  run(n_threads, scores.nanoseconds(from.rows), [&](Team& team) {
+    check_codes(from, bins, team);
+    scores.predict_raw(from.data, from.rows, to, team);
+  });
+  return out;
+}
+
 // How far margins moved in each round.
 void set_moves(Rounds& rounds, const Array<double>& proposed, const Array<double>& taken) {
   const std::size_t n = rounds.feature.size();
@@ -153,5 +169,6 @@ void bind_ensemble(pybind11::module_& m) {
                                                   "Raw predictions of trees, one forest a model.")
       .def(py::init(&properboost::bindings::score_forests), "bins"_a, "forests"_a,
            py::keep_alive<1, 2>())
-      .def("predict_raw", &properboost::bindings::predict_trees, "table"_a, "n_threads"_a = 1);
+      .def("predict_raw", &properboost::bindings::predict_trees, "table"_a, "n_threads"_a = 1)
+      .def("predict_codes", &properboost::bindings::predict_codes, "codes"_a, "n_threads"_a = 1);
 }

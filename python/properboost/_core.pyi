@@ -543,6 +543,8 @@ class ForestScores(metaclass=_Bound):
     def __init__(self, bins: Bins, forests: Sequence[Forest]) -> None: ...
     def predict_raw(self, table: _Table, n_threads: int = ...) -> NDArray[np.float64]:
         """Return (n_rows, n_models): the sum, over trees, of what the row's node adds."""
+    def predict_codes(self, codes: NDArray[np.uint8], n_threads: int = ...) -> NDArray[np.float64]:
+        """Return the same for rows of these codes, (n_features, n_rows)."""
 
 def impurity_names() -> list[str]: ...
 def grow_tree(

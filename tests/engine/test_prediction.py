@@ -266,12 +266,25 @@ def test_trees_add_up_in_order(kind):
         for n in TREE_ROWS:
             rows = [column[:n] for column in columns]
             assert_same_bits(scores.predict_raw(rows, n_threads=1 + n % 3), raw[:n])
+            codes_of_rows = codes[:, :n].astype(np.uint8)
+            assert_same_bits(scores.predict_codes(codes_of_rows, n_threads=1 + n % 3), raw[:n])
         alone = [_core.ForestScores(bins, [forest]).predict_raw(columns) for forest in forests]
         assert_same_bits(np.hstack(alone), raw)
         for tree in trees:
             native = _core.Tree(tree[0], tree[1], as_words(tree[2], 0), as_words(tree[2], 1))
             nodes = native.find_nodes(codes.astype(np.uint8), 2)
             np.testing.assert_array_equal(nodes, walk(tree, codes))
+
+
+def test_trees_refuse_codes_that_are_not_of_their_bins():
+    _, features, forests, _, _, codes = tree_problem("cuts", 0)
+    bins = _core.Bins(features)
+    scores = _core.ForestScores(bins, [_core.Forest(*forest) for forest in forests])
+    with pytest.raises(ValueError, match="n_features, n_rows"):
+        scores.predict_codes(codes[1:].astype(np.uint8))
+    codes[0, 0] = bins.widths[0]
+    with pytest.raises(ValueError, match="below their feature's width"):
+        scores.predict_codes(codes.astype(np.uint8))
 
 
 def test_rows_end_at_leaves_and_at_splits():

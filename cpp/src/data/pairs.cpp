@@ -69,9 +69,17 @@ double find_largest(const float* x, std::size_t n) {
   return static_cast<double>(largest);
 }
 
-// The sums of the joint cells of three features, in whole units.
-std::vector<Sums> add_up(const Triple& triple, const std::uint8_t* levels, std::size_t n,
-                         const float* gradient, const float* variance, const CellUnits& units) {
+// A joint cell of three features that has rows.
+struct JointCell {
+  std::array<std::size_t, 3> levels;
+  Sums sums;
+};
+
+// The joint cells of three features, of which few have rows where rows are few; their sums are made
+// in whole units.
+std::vector<JointCell> add_up(const Triple& triple, const std::uint8_t* levels, std::size_t n,
+                              const float* gradient, const float* variance,
+                              const CellUnits& units) {
   const std::uint8_t* const a = levels + triple.features[0] * n;
   const std::uint8_t* const b = levels + triple.features[1] * n;
   const std::uint8_t* const c = levels + triple.features[2] * n;
@@ -81,12 +89,15 @@ std::vector<Sums> add_up(const Triple& triple, const std::uint8_t* levels, std::
     whole[cell] += RowSums<true>(units.weight.round_signed(static_cast<double>(gradient[i])),
                                  units.curvature.round(static_cast<double>(variance[i])));
   }
-  std::vector<Sums> sums(kCells);
+  std::vector<JointCell> cells;
+  cells.reserve(std::min(n, kCells));
   for (std::size_t k = 0; k < kCells; ++k) {
-    sums[k] = {units.weight.value(whole[k].weight(0)),
-               units.curvature.value(whole[k].curvature(0))};
+    const std::int64_t of_gradient = whole[k].weight(0), of_variance = whole[k].curvature(0);
+    if (of_gradient == 0 && of_variance == 0) continue;
+    cells.push_back({{k % kLevels, k / kLevels % kLevels, k / (kLevels * kLevels)},
+                     {units.weight.value(of_gradient), units.curvature.value(of_variance)}});
   }
-  return sums;
+  return cells;
 }
 
 // Adds or subtracts the distance of cells from the model's expectation.
@@ -100,16 +111,15 @@ void count(const std::array<Sums, N>& cells, double scale, double sign, Interact
 }
 
 // The interaction of the x-th and the y-th feature of a triple.
-Interaction find_interaction(const std::vector<Sums>& joint, std::size_t x, std::size_t y,
+Interaction find_interaction(const std::vector<JointCell>& joint, std::size_t x, std::size_t y,
                              double scale) {
-  constexpr std::array<std::size_t, 3> kStride = {1, kLevels, kLevels * kLevels};
   std::array<Sums, kLevels * kLevels> cells{};
   std::array<Sums, kLevels> rows{}, columns{};
-  for (std::size_t k = 0; k < kCells; ++k) {
-    const std::size_t row = k / kStride[x] % kLevels, column = k / kStride[y] % kLevels;
+  for (const JointCell& cell : joint) {
+    const std::size_t row = cell.levels[x], column = cell.levels[y];
     for (Sums* sum : {&cells[row * kLevels + column], &rows[row], &columns[column]}) {
-      sum->gradient += joint[k].gradient;
-      sum->variance += joint[k].variance;
+      sum->gradient += cell.sums.gradient;
+      sum->variance += cell.sums.variance;
     }
   }
   Interaction interaction{0.0, 1.0};
@@ -167,7 +177,7 @@ std::vector<Interaction> find_interactions(const std::uint8_t* levels, std::size
     team.for_each(count, a_triple * static_cast<double>(count), [&](std::size_t task) {
       const std::size_t k = begin + task;
       const Triple& triple = triples[k];
-      const std::vector<Sums> joint = add_up(triple, levels, n, gradient, variance, units);
+      const std::vector<JointCell> joint = add_up(triple, levels, n, gradient, variance, units);
       for (const auto& [x, y] : kPairs) {
         if (triple.features[x] == triple.features[y]) continue;
         const std::size_t pair = pair_of(triple, x, y);

@@ -211,34 +211,57 @@ void ForestScores::add(const Group& group, const Codes& codes, std::size_t n, do
   add_waiting();
 }
 
-void ForestScores::predict_raw(const Table& table, double* out, Team& team) const {
-  const std::vector<ColumnBlock> blocks = cut_into_column_blocks(table, used_);
-  for_each_tile(table.rows, nanoseconds(table.rows), team, [&](const TileRows& rows) {
+// Marks the columns in which one of the tile's rows has a code that some split sends nowhere.
+void ForestScores::mark_unknown(Codes& codes, std::size_t n) const {
+  for (std::size_t column = 0; column < used_.size(); ++column) {
+    const std::size_t known = known_[used_[column]];
+    if (known == static_cast<std::size_t>(bins_[used_[column]].width()) ||
+        largest(codes.columns[column], n) < known) {
+      continue;
+    }
+    codes.has_unknown.resize(used_.size(), 0);
+    codes.has_unknown[column] = 1;
+  }
+}
+
+template <class Fill>
+void ForestScores::add_tiles(std::size_t rows, const Fill& fill, double* out, Team& team) const {
+  for_each_tile(rows, nanoseconds(rows), team, [&](const TileRows& tile) {
     Codes codes{std::vector<TileCodes>(std::max<std::size_t>(used_.size(), 1)), {}};
-    for (const ColumnBlock& block : blocks) {
-      encode_tile(bins_, table, block, RowOrder{}, rows,
-                  [&](std::size_t w) { return codes.columns[column_[block.wanted[w]]].data(); });
-    }
-    for (std::size_t column = 0; column < used_.size(); ++column) {
-      const std::size_t known = known_[used_[column]];
-      if (known == static_cast<std::size_t>(bins_[used_[column]].width()) ||
-          largest(codes.columns[column], rows.size) < known) {
-        continue;
-      }
-      codes.has_unknown.resize(used_.size(), 0);
-      codes.has_unknown[column] = 1;
-    }
+    fill(tile, codes.columns);
+    mark_unknown(codes, tile.size);
     std::vector<double> sums;
     for (const Group& group : groups_) {
       const std::size_t models = group.models.size();
-      sums.assign(rows.size * models, 0.0);
-      add(group, codes, rows.size, sums.data());
-      for (std::size_t i = 0; i < rows.size; ++i) {
-        double* const to = out + (rows.begin + i) * forests_.size();
+      sums.assign(tile.size * models, 0.0);
+      add(group, codes, tile.size, sums.data());
+      for (std::size_t i = 0; i < tile.size; ++i) {
+        double* const to = out + (tile.begin + i) * forests_.size();
         for (std::size_t k = 0; k < models; ++k) to[group.models[k]] = sums[i * models + k];
       }
     }
   });
+}
+
+void ForestScores::predict_raw(const Table& table, double* out, Team& team) const {
+  const std::vector<ColumnBlock> blocks = cut_into_column_blocks(table, used_);
+  const auto encode = [&](const TileRows& tile, std::vector<TileCodes>& columns) {
+    for (const ColumnBlock& block : blocks) {
+      encode_tile(bins_, table, block, RowOrder{}, tile,
+                  [&](std::size_t w) { return columns[column_[block.wanted[w]]].data(); });
+    }
+  };
+  add_tiles(table.rows, encode, out, team);
+}
+
+void ForestScores::predict_raw(const std::uint8_t* codes, std::size_t rows, double* out,
+                               Team& team) const {
+  const auto copy = [&](const TileRows& tile, std::vector<TileCodes>& columns) {
+    for (const std::size_t f : used_) {
+      std::copy_n(codes + f * rows + tile.begin, tile.size, columns[column_[f]].data());
+    }
+  };
+  add_tiles(rows, copy, out, team);
 }
 
 }  // namespace properboost

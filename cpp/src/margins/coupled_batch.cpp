@@ -183,6 +183,7 @@ void CoupledBatch::spread_all(const CoupledStrip& strip, std::size_t place, std:
 }
 
 void CoupledBatch::spread(const float* from, std::size_t stride, std::size_t n, float* to) const {
+  if (width_ == 1) return static_cast<void>(std::copy_n(from, n, to));  // a class by itself
   std::array<const char*, kMostLanes> rows;
   for (std::size_t k = 0; k < models_; ++k) {
     rows[k] = reinterpret_cast<const char*>(from + k * stride);

@@ -53,10 +53,12 @@ void NodeLines::resize(std::size_t n) {
 std::vector<LineTable> tabulate(const NodeLines& lines, const Bins& bins) {
   std::vector<LineTable> tables(lines.feature.size());
   for (std::size_t t = 0; t < tables.size(); ++t) {
-    const double* const z = bins[static_cast<std::size_t>(lines.feature[t])].positions();
-    vectorized([=, slope = lines.slope[t], center = lines.center[t], to = tables[t].data()] {
+    const FeatureBins& feature = bins[static_cast<std::size_t>(lines.feature[t])];
+    const auto width = static_cast<std::size_t>(feature.width());
+    vectorized([=, z = feature.positions(), slope = lines.slope[t], center = lines.center[t],
+                to = tables[t].data()] {
       float* const __restrict table = to;
-      for (std::size_t b = 0; b < kMaxCodes; ++b) {
+      for (std::size_t b = 0; b < width; ++b) {
         const double added = slope * (z[b] - center);
         table[b] = static_cast<float>(z[b] == z[b] ? added : 0.0);
       }

@@ -125,7 +125,8 @@ def _share_cells(sizes: Sequence[int], most: int) -> Sequence[int]:
     if math.prod(sizes) <= most:
         return sizes
     limits, room = list(sizes), most
-    for n_left, at in zip(range(len(sizes), 0, -1), np.argsort(sizes).tolist(), strict=True):
+    ascending = sorted(range(len(sizes)), key=sizes.__getitem__)
+    for n_left, at in zip(range(len(sizes), 0, -1), ascending, strict=True):
         side = int(round(room ** (1.0 / n_left), 9))
         limits[at] = min(sizes[at], max(side, 1))
         room //= limits[at]
@@ -135,21 +136,24 @@ def _share_cells(sizes: Sequence[int], most: int) -> Sequence[int]:
 def _join_levels(
     level: LevelOfCode, n_bins: int, ordered: bool, weight: Array, most: int
 ) -> LevelOfCode:
-    n_levels, n_others = int(level[:n_bins].max()) + 1, len(level) - n_bins
+    of_bins = level[:n_bins]
+    n_levels, n_others = int(of_bins.max()) + 1, len(level) - n_bins
     most = max(1, most - n_others)
-    heaviness = np.bincount(level[:n_bins], weight[:n_bins], n_levels).astype(np.float64)
-    joined = np.zeros(n_levels, dtype=np.uint8)
+    heaviness = np.bincount(of_bins, weight[:n_bins], n_levels).astype(np.float64, copy=False)
     if ordered:  # runs of about the same weight, of at least a level each
         heaviness += 1e-9 * (heaviness.sum() or 1.0) / n_levels
         middles = np.cumsum(heaviness) - 0.5 * heaviness
-        joined = np.minimum(most * middles / heaviness.sum(), most - 1).astype(np.uint8)
-        joined = np.unique(joined, return_inverse=True)[1].astype(np.uint8)
+        runs = np.minimum(most * middles / heaviness.sum(), most - 1).astype(np.uint8)
+        joined = np.zeros(n_levels, dtype=np.int64)
+        np.cumsum(runs[1:] != runs[:-1], out=joined[1:])  # runs without a level have no number
     else:
         rank = np.empty(n_levels, dtype=np.int64)
         rank[np.argsort(-heaviness, kind="stable")] = np.arange(n_levels)
-        joined = np.minimum(rank, most - 1).astype(np.uint8)
-    others = joined.max() + 1 + np.arange(n_others)
-    return np.concatenate([joined[level[:n_bins]], others]).astype(np.uint8)
+        joined = np.minimum(rank, most - 1)
+    coarser = np.empty(len(level), dtype=np.uint8)
+    coarser[:n_bins] = joined[of_bins]
+    coarser[n_bins:] = joined.max() + 1 + np.arange(n_others)
+    return coarser
 
 
 def find_parts(level: LevelOfCode, coarser: LevelOfCode, weight: Array) -> Array:

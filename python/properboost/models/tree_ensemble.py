@@ -183,6 +183,13 @@ class TreeEnsemble(Ensemble):
     def _add_rounds(self, table: InputTable, n_threads: int) -> NDArray[np.float64]:
         return self.binning.predict_raw_trees(table, self._scores, n_threads, self._used)
 
+    def add_up(self, codes: NDArray[np.uint8], n_threads: int) -> NDArray[np.float64]:
+        """Return F of rows of these codes: all trees of a few rows at a time."""
+        raw = self._scores.predict_codes(codes, n_threads)
+        if self.intercepts:
+            raw += self.intercept
+        return raw
+
     @cached_property
     def _used(self) -> list[int]:
         return find_used(self.models)

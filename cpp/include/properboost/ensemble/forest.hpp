@@ -41,6 +41,8 @@ class ForestScores {
   // out[row * models() + m] = sum over the trees of forest m of the value at the row's node and of
   // the node's line.
   void predict_raw(const Table& table, double* out, Team& team) const;
+  // The same for rows of which the codes are known: codes[f * rows + row].
+  void predict_raw(const std::uint8_t* codes, std::size_t rows, double* out, Team& team) const;
 
  private:
   struct Codes;
@@ -74,6 +76,10 @@ class ForestScores {
   std::vector<Term> make_terms(const NodeLines& lines) const;
   Group make_group(const std::vector<std::size_t>& models) const;
   void find_known_codes();
+  // Calls fill(rows, columns of codes) for each tile of so many rows, and adds their trees up.
+  template <class Fill>
+  void add_tiles(std::size_t rows, const Fill& fill, double* out, Team& team) const;
+  void mark_unknown(Codes& codes, std::size_t n) const;
   static const Bits& choose(const ReadyTree& tree, const Codes& codes);
   void add(const Group& group, const Codes& codes, std::size_t n, double* sums) const;
   void add_nodes(const Group& group, const std::size_t* nodes, const Codes& codes, std::size_t n,

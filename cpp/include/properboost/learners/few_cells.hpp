@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "properboost/histogram/cells.hpp"
@@ -95,14 +96,22 @@ class CellCutter {
     for (std::size_t b = 0; b < feature.width(); ++b) total_ += feature.cells[b];
   }
 
-  // Whether a cut saves enough; for a grid only cut() determines it.
-  bool cuts() const { return !least_.applies() || saves_enough(best_cut(feature_).cost); }
-
   FewCells cut() const {
     if (crosses(feature_, most_)) return cut_crosswise();
+    const std::optional<Split> first = find_first_cut();
+    return first ? cut_on(*first) : leave_whole();
+  }
+
+  // The first cut, if it saves enough; for a grid only cut() determines it.
+  std::optional<Split> find_first_cut() const {
     const Split first = best_cut(feature_);
+    if (least_.applies() && !saves_enough(first.cost)) return std::nullopt;
+    return first;
+  }
+
+  // The cells that begin with this cut, of a feature that is no grid.
+  FewCells cut_on(const Split& first) const {
     FewCells cells{first.cost, first.branch, most_};
-    if (least_.applies() && !saves_enough(first.cost)) return leave_whole();
     if (most_ == 2) return cells;
     for (std::uint8_t& cell : cells.cell_of) {
       if (cell == Split::kNeither) cell = static_cast<std::uint8_t>(most_);
@@ -235,12 +244,12 @@ class CellCutter {
   }
 
   double least_saving(const Cell& cell, std::size_t codes) const {
+    if (!least_.applies()) return 0.0;
     return least_saving(cell, freedom_of_best_cut(codes, feature_.bins->ordered()));
   }
 
   // The squares of the rows' weights add up in proportion to the weights.
   double least_saving(const Cell& cell, double freedom) const {
-    if (!least_.applies()) return 0.0;
     const double of_one_cut = saving_by_chance(
         criterion_, cell, cell.positive * (total_.positive / least_.rows.positive),
         cell.negative * (total_.negative / least_.rows.negative), regularizers_, 0.0);

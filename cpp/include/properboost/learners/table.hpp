@@ -4,6 +4,7 @@
 
 #include <array>
 #include <numeric>
+#include <optional>
 
 #include "properboost/learners/few_cells.hpp"
 #include "properboost/learners/learner.hpp"
@@ -46,8 +47,9 @@ class TableLearner final : public FeatureLearner {
       const FeatureCells smooth = smoothed(feature, buffer);
       const CellCutter cutter(smooth, criterion, r, most_, least(rows));
       if (crosses(feature, most_)) return cutter.cut().contrast(feature, rows);  // of all or none
-      if (!cutter.cuts()) return {0.0, freedom(feature)};
-      return CellCutter(smooth, criterion, r, most_).cut().contrast(feature, rows);
+      const std::optional<Split> first = cutter.find_first_cut();
+      if (!first) return {0.0, freedom(feature)};
+      return CellCutter(smooth, criterion, r, most_).cut_on(*first).contrast(feature, rows);
     }
     return {chi_square(feature.cells, feature.width(), rows), freedom(feature)};
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "properboost/core/instruction_set.hpp"
@@ -16,13 +17,45 @@ namespace {
 constexpr std::size_t kStrip = 256;  // rows whose numbers stay in the first cache
 using Strip = std::array<double, kStrip>;
 
-// Adds the sum of a[i] b[i].
+// The sum of the products of two numbers of each row.
+using ProductSum = RowAdder<1, Signs::kBoth>;
+
 template <class Set>
-void add_products(Set set, const double* a, const double* b, std::size_t n, const TermUnits& units,
-                  std::int64_t& to) {
-  WholeSums sum{};
-  add_rows<1, Signs::kBoth>(set, n, {}, units, sum, [=](std::size_t i) { return a[i] * b[i]; });
-  to += sum[0];
+void add_products(Set set, const double* a, const double* b, std::size_t n, ProductSum& sum) {
+  sum.add(set, n, {}, [=](std::size_t i) { return a[i] * b[i]; });
+}
+
+// Several of them in the same units.
+template <std::size_t... K>
+std::array<ProductSum, sizeof...(K)> make_sums(const TermUnits& units, std::index_sequence<K...>) {
+  return {(static_cast<void>(K), ProductSum(units))...};
+}
+template <std::size_t kSums>
+std::array<ProductSum, kSums> make_sums(const TermUnits& units) {
+  return make_sums(units, std::make_index_sequence<kSums>());
+}
+
+std::int64_t read(const ProductSum& sum) {
+  WholeSums total{};
+  sum.add_to(total);
+  return total[0];
+}
+
+const Strip& ones() {
+  static const Strip all = [] {
+    Strip strip;
+    strip.fill(1.0);
+    return strip;
+  }();
+  return all;
+}
+
+// Writes how far positions are from the center; missing ones, which are NaN, are there.
+void move_to_center(const double* positions, double center, std::size_t n, double* out) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const double at = positions[i];
+    out[i] = at == at ? at - center : 0.0;
+  }
 }
 
 // Solves a symmetric system of n unknowns, of which the lower triangle is given by rows; returns
@@ -148,11 +181,14 @@ std::vector<LeafLines::Task> LeafLines::join_tasks(const AreAlike& are_alike) co
   return joined;
 }
 
-// Takes the codes of the leaves' terms from the rows, which lie scattered.
+// Takes the codes of the leaves' terms from the rows, which lie scattered, and their positions,
+// which every class reads twice.
 void LeafLines::gather() {
   constexpr std::size_t kAhead = 24;
-  codes_.resize(rows_.grown() * kMost);
-  const double nanoseconds = 8.0 * static_cast<double>(rows_.grown());
+  const std::size_t rows = rows_.grown();
+  codes_.resize(rows * kMost);
+  positions_.resize(rows * kMost);
+  const double nanoseconds = 12.0 * static_cast<double>(rows);
   const std::vector<Task> tasks = join_tasks([](std::size_t, std::size_t) { return true; });
   team_.for_each(tasks.size(), nanoseconds, [&](std::size_t t) {
     const Task& task = tasks[t];
@@ -172,6 +208,14 @@ void LeafLines::gather() {
       for (const std::size_t j : lines) prefetch(packed_.row(row[later]) + leaf.feature[j]);
       const std::uint8_t* const codes = packed_.row(row[i]);
       for (std::size_t j = 0; j < leaf.terms; ++j) to[j] = codes[leaf.feature[j]];
+    }
+    for (std::size_t j = 0; j < leaf.terms; ++j) {
+      const double* const position_of = bins_[leaf.feature[j]].positions();
+      const std::uint8_t* const code = codes_.data() + task.begin * kMost + j;
+      double* const position = positions_.data() + j * rows + task.begin;
+      for (std::size_t i = 0; i < task.end - task.begin; ++i) {
+        position[i] = position_of[code[i * kMost]];
+      }
     }
   });
 }
@@ -228,58 +272,47 @@ LeafLines::Means LeafLines::sum_means(const Task& task, const RowWeights& weight
                                       bool needs_curvature, const Units& units) const {
   const Leaf& leaf = leaves_[task.leaf];
   const std::uint32_t* const row = rows_.rows(leaf.node) + task.begin;
-  const std::uint8_t* const code = codes(task);
+  const float* const of_row = needs_curvature ? weights.curvature : weights.weight;
+  const RowSampleWeights sample_weight = weights.sample_weight;
   Means sums;
-  alignas(64) Strip base, ratio, x, present, sample;
-  const bool all_ones = weights.sample_weight.all_ones();
-  std::fill_n(sample.begin(), std::min(kStrip, task.end - task.begin), 1.0);
+  ProductSum weight_sum(units.curvature), squares(units.squares);
+  auto position = make_sums<kMost>(units.curvature), present = make_sums<kMost>(units.curvature);
+  alignas(64) Strip base, ratio, x, is_there, sample;
   for (std::size_t begin = 0; begin < task.end - task.begin; begin += kStrip) {
     const std::size_t n = std::min(kStrip, task.end - task.begin - begin);
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::uint32_t r = row[begin + i];
-      base[i] = needs_curvature ? weights.curvature_of(r) : weights.weight_of(r);
-      ratio[i] = static_cast<double>(needs_curvature ? weights.curvature[r] : weights.weight[r]);
+    for (std::size_t i = 0; i < n; ++i) ratio[i] = static_cast<double>(of_row[row[begin + i]]);
+    for (std::size_t i = 0; !sample_weight.all_ones() && i < n; ++i) {
+      sample[i] = sample_weight.stored(row[begin + i]);
+      base[i] = ratio[i] * sample[i];
     }
-    for (std::size_t i = 0; !all_ones && i < n; ++i) {
-      sample[i] = weights.sample_weight.stored(row[begin + i]);
-    }
-    const auto add = [&](const Strip& a, const Strip& b, std::int64_t& to,
-                         const TermUnits& its_units) {
-      vectorized([from = a.data(), other = b.data(), n, &to, &its_units](auto set) {
-        add_products(set, from, other, n, its_units, to);
-      });
-    };
-    const auto add_sample = [&](const Strip& a, std::int64_t& to) {
-      vectorized([from = a.data(), by = sample.data(), n, per_unit = units.sample.per_unit,
-                  &to](auto set) {
+    const double* const once = sample_weight.all_ones() ? ones().data() : sample.data();
+    const double* const weight = sample_weight.all_ones() ? ratio.data() : base.data();
+    vectorized([&, once, weight, n](auto set) {
+      const auto add_sample = [=, per_unit = units.sample.per_unit](const Strip& a,
+                                                                    std::int64_t& to) {
         std::int64_t sum = 0;
-        for (std::size_t i = 0; i < n; ++i)
-          sum += whole_part(from[i] * by[i] * per_unit + 0.5, set);
+        for (std::size_t i = 0; i < n; ++i) sum += whole_part(a[i] * once[i] * per_unit + 0.5, set);
         to += sum;
-      });
-    };
-    std::fill_n(present.data(), n, 1.0);
-    add(base, present, sums.weight, units.curvature);
-    add(base, ratio, sums.squares, units.squares);
-    for (std::size_t j = 0; j < leaf.terms; ++j) {
-      const double* const z = bins_[leaf.feature[j]].positions();
-      for (std::size_t i = 0; i < n; ++i) {
-        const double at = z[code[(begin + i) * kMost + j]];
-        x[i] = at == at ? at : 0.0;
+      };
+      add_products(set, weight, ones().data(), n, weight_sum);
+      add_products(set, weight, ratio.data(), n, squares);
+      for (std::size_t j = 0; j < leaf.terms; ++j) {
+        const double* const at = positions(task, j) + begin;
+        move_to_center(at, 0.0, n, x.data());
+        add_products(set, weight, x.data(), n, position[j]);
+        add_sample(x, sums.sample_position[j]);
+        if (!leaf.may_miss[j]) continue;
+        for (std::size_t i = 0; i < n; ++i) is_there[i] = at[i] == at[i] ? 1.0 : 0.0;
+        add_products(set, weight, is_there.data(), n, present[j]);
+        add_sample(is_there, sums.sample_present[j]);
       }
-      add(base, x, sums.position[j], units.curvature);
-      add_sample(x, sums.sample_position[j]);
-      if (!leaf.may_miss[j]) continue;
-      for (std::size_t i = 0; i < n; ++i) {
-        const double at = z[code[(begin + i) * kMost + j]];
-        present[i] = at == at ? 1.0 : 0.0;
-      }
-      add(base, present, sums.present[j], units.curvature);
-      add_sample(present, sums.sample_present[j]);
-    }
+    });
   }
+  sums.weight = read(weight_sum);
+  sums.squares = read(squares);
   for (std::size_t j = 0; j < leaf.terms; ++j) {
-    if (!leaf.may_miss[j]) sums.present[j] = sums.weight;
+    sums.position[j] = read(position[j]);
+    sums.present[j] = leaf.may_miss[j] ? read(present[j]) : sums.weight;
   }
   return sums;
 }
@@ -290,10 +323,10 @@ LeafLines::Products LeafLines::sum_products(const Task& task, const RowWeights& 
   const Leaf& leaf = leaves_[task.leaf];
   const std::size_t terms = leaf.terms;
   const std::uint32_t* const row = rows_.rows(leaf.node) + task.begin;
-  const std::uint8_t* const code = codes(task);
-  Products sums;
-  alignas(64) Strip weight, curvature;
-  alignas(64) std::array<Strip, kMost> x, scaled;
+  auto gradient = make_sums<kMost>(units.gradient);
+  auto products = make_sums<kProducts>(units.curvature);
+  alignas(64) Strip weight, curvature, scaled;
+  alignas(64) std::array<Strip, kMost> x;
   for (std::size_t begin = 0; begin < task.end - task.begin; begin += kStrip) {
     const std::size_t n = std::min(kStrip, task.end - task.begin - begin);
     for (std::size_t i = 0; i < n; ++i) {
@@ -301,25 +334,22 @@ LeafLines::Products LeafLines::sum_products(const Task& task, const RowWeights& 
       weight[i] = weights.weight_of(r);
       curvature[i] = needs_curvature ? weights.curvature_of(r) : weight[i];
     }
-    for (std::size_t j = 0; j < terms; ++j) {
-      const double* const z = bins_[leaf.feature[j]].positions();
-      for (std::size_t i = 0; i < n; ++i) {
-        const double at = z[code[(begin + i) * kMost + j]];
-        x[j][i] = at == at ? at - center[j] : 0.0;
-      }
-    }
-    vectorized([&sums, &weight, &curvature, &x, &scaled, &units, terms, n](auto set) {
+    vectorized([&, terms, n](auto set) {
       for (std::size_t j = 0; j < terms; ++j) {
-        double* __restrict const to = scaled[j].data();
+        double* __restrict const to = scaled.data();
         const double* const from = x[j].data();
+        move_to_center(positions(task, j) + begin, center[j], n, x[j].data());
         for (std::size_t i = 0; i < n; ++i) to[i] = curvature[i] * from[i];
-        add_products(set, weight.data(), from, n, units.gradient, sums.gradient[j]);
+        add_products(set, weight.data(), from, n, gradient[j]);
         for (std::size_t k = 0; k <= j; ++k) {
-          add_products(set, to, x[k].data(), n, units.curvature, sums.curvature[place(j, k)]);
+          add_products(set, to, x[k].data(), n, products[place(j, k)]);
         }
       }
     });
   }
+  Products sums;
+  for (std::size_t j = 0; j < terms; ++j) sums.gradient[j] = read(gradient[j]);
+  for (std::size_t p = 0; p < place(terms, 0); ++p) sums.curvature[p] = read(products[p]);
   return sums;
 }
 
@@ -336,16 +366,27 @@ void LeafLines::evaluate(const NodeLines& lines, const std::uint8_t* nodes, std:
     const std::uint32_t* const row = rows_.rows(leaf.node);
     const std::size_t begin = lines.begin(leaf.node), terms = lines.end(leaf.node) - begin;
     std::array<std::size_t, kMost> place{};  // of each term's codes
+    std::array<const float*, kMost> table{};
     for (std::size_t t = 0; t < terms; ++t) {
+      table[t] = tables[begin + t].data();
       while (leaf.feature[place[t]] != static_cast<std::size_t>(lines.feature[begin + t])) {
         ++place[t];
       }
     }
-    const std::uint8_t* code = codes(task);
-    for (std::size_t i = task.begin; i < task.end; ++i, code += kMost) {
-      float sum = 0.0F;
-      for (std::size_t t = 0; t < terms; ++t) sum += tables[begin + t][code[place[t]]];
-      out[row[i]] = sum;
+    const auto add = [&](auto size) {
+      const std::uint8_t* code = codes(task);
+      for (std::size_t i = task.begin; i < task.end; ++i, code += kMost) {
+        float sum = 0.0F;
+        for (std::size_t t = 0; t < size; ++t) sum += table[t][code[place[t]]];
+        out[row[i]] = sum;
+      }
+    };
+    switch (terms) {  // a number that is known beforehand saves a branch for each row
+      case 0: return;
+      case 1: return add(std::integral_constant<std::size_t, 1>{});
+      case 2: return add(std::integral_constant<std::size_t, 2>{});
+      case 3: return add(std::integral_constant<std::size_t, 3>{});
+      default: return add(std::integral_constant<std::size_t, kMost>{});
     }
   });
 }

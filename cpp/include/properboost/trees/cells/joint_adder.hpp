@@ -83,14 +83,18 @@ class JointAdder {
       prefetch(units_.row(rows[n + i]), units_.stride() * sizeof(std::int32_t));
     }
     // Vectors of a row that stay in registers while its features take turns.
-    constexpr std::size_t kAtOnce = 4;
+    constexpr std::size_t kAtOnce = 8;
     const std::size_t vectors = units_.stride() / JointUnits::kTogether;
     for (std::size_t v = 0; v < vectors; v += kAtOnce) {
       switch (std::min(kAtOnce, vectors - v)) {
         case 1: add_vectors<1>(rows, n, v, features, sums); break;
         case 2: add_vectors<2>(rows, n, v, features, sums); break;
         case 3: add_vectors<3>(rows, n, v, features, sums); break;
-        default: add_vectors<4>(rows, n, v, features, sums); break;
+        case 4: add_vectors<4>(rows, n, v, features, sums); break;
+        case 5: add_vectors<5>(rows, n, v, features, sums); break;
+        case 6: add_vectors<6>(rows, n, v, features, sums); break;
+        case 7: add_vectors<7>(rows, n, v, features, sums); break;
+        default: add_vectors<8>(rows, n, v, features, sums); break;
       }
     }
   }

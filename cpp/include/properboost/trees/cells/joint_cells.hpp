@@ -39,8 +39,10 @@ class JointCells {
 
   Total total(const Unit* sums, std::size_t width) const {
     Total total(stride(), 0);
-    for (std::size_t b = 0; b < width; ++b)
-      add_numbers(total.data(), sums + b * stride(), stride());
+    vectorized([=, size = stride(), to = total.data()] {
+      Unit* const __restrict sum = to;
+      for (std::size_t b = 0; b < width; ++b) add_numbers(sum, sums + b * size, size);
+    });
     return total;
   }
   // The code that a feature's j-th number belongs to.
@@ -102,8 +104,9 @@ class JointCells {
     const std::size_t n = classes_.size();
     const double unit = units_.gradient_unit() * units_.gradient_unit();
     std::vector<double> positive(n), negative(n), curvature(n);
-    unpack([&](std::size_t j) { return total[j]; }, positive.data(), negative.data(),
-           curvature.data());
+    unpack(
+        1, [sums = total.data()](std::size_t, std::size_t j) { return sums[j]; }, positive.data(),
+        negative.data(), curvature.data());
     double sum = 0.0, squares = 0.0;
     for (std::size_t k = 0; k < n; ++k) {
       const Cell cell{positive[k], negative[k], curvature[k]};
@@ -278,11 +281,15 @@ class JointCells {
     for (std::size_t first = 0; first < n; first += together) {
       const std::size_t cuts = std::min(together, n - first);
       for (const bool on_left : {true, false}) {
-        for (std::size_t i = 0; i < cuts; ++i) {
-          const Unit* const left = lefts + (first + i) * stride();
-          const std::size_t to = i * classes;
-          unpack([=](std::size_t j) { return on_left ? left[j] : all[j] - left[j]; }, positive + to,
-                 negative + to, curvature + to);
+        const auto unpack_branch = [&](const auto& sum_of) {
+          unpack(cuts, sum_of, positive, negative, curvature);
+        };
+        const Unit* const left = lefts + first * stride();
+        const std::size_t row = stride();
+        if (on_left) {
+          unpack_branch([=](std::size_t i, std::size_t j) { return left[i * row + j]; });
+        } else {
+          unpack_branch([=](std::size_t i, std::size_t j) { return all[j] - left[i * row + j]; });
         }
         criterion_.costs(positive, negative, curvature, cuts * classes, regularizers_, costs);
         for (std::size_t i = 0; i < cuts; ++i) {
@@ -302,29 +309,33 @@ class JointCells {
     }
   }
 
-  // The classes' cells.  A criterion that uses curvatures needs no more of the weights than their
-  // difference.
+  // The classes' cells of n cuts' branches, of which sum_of(i, j) is the j-th number.  A criterion
+  // that uses curvatures needs no more of the weights than their difference.
   template <class SumOf>
-  void unpack(const SumOf& sum_of, double* positive, double* negative, double* curvature) const {
-    const std::size_t classes = units_.classes();
+  void unpack(std::size_t n, const SumOf& sum_of, double* positive, double* negative,
+              double* curvature) const {
     const double unit = units_.gradient_unit();
     if (criterion_.needs_curvature()) {
-      vectorized([=, beside_unit = units_.beside_unit()] {
-        for (std::size_t k = 0; k < classes; ++k) {
-          positive[k] = unit * static_cast<double>(sum_of(k));
-          negative[k] = 0.0;
-          curvature[k] = beside_unit * static_cast<double>(sum_of(classes + k));
+      vectorized([=, classes = units_.classes(), beside_unit = units_.beside_unit()] {
+        for (std::size_t i = 0, to = 0; i < n; ++i) {
+          for (std::size_t k = 0; k < classes; ++k, ++to) {
+            positive[to] = unit * static_cast<double>(sum_of(i, k));
+            negative[to] = 0.0;
+            curvature[to] = beside_unit * static_cast<double>(sum_of(i, classes + k));
+          }
         }
       });
       return;
     }
-    vectorized([=] {
-      for (std::size_t k = 0; k < classes; ++k) {
-        const auto gradient = static_cast<double>(sum_of(k));
-        const auto weight = static_cast<double>(sum_of(classes + k));
-        positive[k] = std::max(0.5 * unit * (weight + gradient), 0.0);
-        negative[k] = std::max(0.5 * unit * (weight - gradient), 0.0);
-        curvature[k] = 0.0;
+    vectorized([=, classes = units_.classes()] {
+      for (std::size_t i = 0, to = 0; i < n; ++i) {
+        for (std::size_t k = 0; k < classes; ++k, ++to) {
+          const auto gradient = static_cast<double>(sum_of(i, k));
+          const auto weight = static_cast<double>(sum_of(i, classes + k));
+          positive[to] = std::max(0.5 * unit * (weight + gradient), 0.0);
+          negative[to] = std::max(0.5 * unit * (weight - gradient), 0.0);
+          curvature[to] = 0.0;
+        }
       }
     });
   }

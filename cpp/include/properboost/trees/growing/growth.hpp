@@ -222,7 +222,9 @@ class Growth {
     } else if (team_.has_peers()) {
       sums_.feature(child.node, {}, 0, division.first);
     }
-    if (limits_.allows_for_chance) division.squares = cells_.squares(rows_, child.node, team_);
+    if (limits_.allows_for_chance && division.grows) {
+      division.squares = cells_.squares(rows_, child.node, team_);
+    }
     division.parent = std::move(parent);
     return division;
   }
@@ -325,8 +327,10 @@ class Growth {
     }
   }
 
+  // Those of children that are not split in turn are not needed, and are zeros, or empty.
   void add_squares(const Division& division) {
-    typename Cells::Squares others = squares_[division.parent.node];
+    typename Cells::Squares others{};
+    if (division.grows) others = squares_[division.parent.node];
     for (std::size_t j = 0; j < others.size(); ++j) others[j] -= division.squares[j];
     squares_.push_back(division.small == 0 ? division.squares : others);
     squares_.push_back(division.small == 0 ? others : division.squares);

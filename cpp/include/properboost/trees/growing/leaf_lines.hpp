@@ -65,7 +65,9 @@ class LeafLines {
             const TreeLimits& limits, Team& team);
 
   // The bytes for `rows` rows.
-  static std::size_t bytes(std::size_t rows) noexcept { return rows * kMost; }
+  static std::size_t bytes(std::size_t rows) noexcept {
+    return rows * kMost * (sizeof(std::uint8_t) + sizeof(double));
+  }
 
   // The tree has the same nodes, weighed by the two classes of the slots; `values` has the value of
   // each node.  `total` is the sample weight of all rows, by which the tree's cells were weighed.
@@ -163,6 +165,9 @@ class LeafLines {
   void add_line(const Leaf& leaf, const Balance& balance, const Equations& equations,
                 const Regularizers& r, double value, FittedLines& fitted) const;
   const std::uint8_t* codes(const Task& task) const { return codes_.data() + task.begin * kMost; }
+  const double* positions(const Task& task, std::size_t term) const {
+    return positions_.data() + term * (positions_.size() / kMost) + task.begin;
+  }
 
   const LeafRows& rows_;
   const PackedCodes& packed_;
@@ -172,6 +177,7 @@ class LeafLines {
   std::vector<Leaf> leaves_;
   std::vector<Task> tasks_;
   Aligned<std::uint8_t> codes_;  // [place of a row][term]
+  Aligned<double> positions_;    // [term][place of a row]; NaN if it is missing
 };
 
 }  // namespace properboost
