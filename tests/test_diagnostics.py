@@ -227,7 +227,7 @@ def test_gains_that_are_worse_beyond_doubt_are_not_as_good():
 
 def test_at_all_rows_it_is_the_search():
     X, y = make_steep(500, 0)
-    shared = {"n_estimators": 10, "weak_learner__max_cells": None}
+    shared = {"n_estimators": 10, "weak_learner": "table", "weak_learner__max_cells": None}
     curve = gain_curve(X, y, sizes=[1.0], gains=[1, 4, 16], n_repeats=1, **shared)
     assert curve.sizes.tolist() == [400]
     means = curve.curves[0, 0].mean(axis=1)

@@ -128,6 +128,27 @@ def test_folds_have_weights_groups_and_initial_scores(share):
     )
 
 
+@pytest.mark.parametrize("labels", ["hard", "probabilities"])
+def test_a_weight_of_2_is_the_row_twice(labels):
+    X, y = draw_products(500)
+    times = np.random.default_rng(1).integers(0, 4, 500)
+    if labels == "probabilities":
+        y = np.where(y[:, None], [0.1, 0.9], [0.8, 0.2])
+    shared = {"parameters": {"n_estimators": None, "rows_per_bin": None}}
+    weighted = fit(X, y, times.astype(float), **shared)
+    order = np.random.default_rng(2).permutation(np.repeat(np.arange(500), times))
+    repeated = fit(X[order], y[order], **shared)
+    assert weighted.weak_learner_ == repeated.weak_learner_ == TREE
+    assert weighted.n_iter_ == repeated.n_iter_
+
+
+def test_copies_of_rows_do_not_make_trees_look_better():
+    """Trees would learn the noise of copies in other folds."""
+    X, y = draw_steps(400)
+    copies = np.tile(np.arange(400), 4)
+    assert fit(X, y).weak_learner_ == fit(X[copies], y[copies]).weak_learner_ == TABLE
+
+
 def test_groups_lie_in_one_fold(monkeypatch):
     X, y = draw_products(300)
     groups, folds = np.arange(300) // 5, []

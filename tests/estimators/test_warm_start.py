@@ -157,8 +157,15 @@ def test_new_bins_have_no_lines():
     X, y = rows(2)
     model = pb.ProperBoostClassifier(weak_learner=pb.Tree(linear_leaves=True), n_estimators=3)
     model.fit(X, y)
-    with pytest.raises(ValueError, match="not 'new_bins', for trees whose leaves have lines"):
+    with pytest.raises(ValueError, match=r"must be False or True with Tree\.linear_leaves"):
         go_on(model, X, y, "new_bins")
+    y = X[:, 0] * X[:, 1] > 0.0
+    chosen = pb.ProperBoostClassifier(n_estimators=30).fit(X, y)
+    assert chosen.weak_learner_.linear_leaves
+    with pytest.raises(ValueError, match="not 'new_bins', for trees whose leaves have lines"):
+        go_on(chosen.set_params(n_estimators=20), X, y, "new_bins")
+    model = pb.ProperBoostClassifier(n_estimators=30, warm_start="new_bins").fit(X, y)
+    assert model.weak_learner_ == pb.Table()
 
 
 @pytest.mark.parametrize("lines_first", [False, True])

@@ -90,7 +90,8 @@ def test_more_income_must_never_lower_the_score(cancer):
 
 
 def test_i_make_one_feature_monotone_after_the_fit(cancer):
-    model = pb.ProperBoostClassifier().fit(*cancer).monotonize("mean texture")
+    model = pb.ProperBoostClassifier(weak_learner="table").fit(*cancer)
+    model.monotonize("mean texture")
     steps = np.diff(model.shape_function("mean texture").values)
     assert np.all(steps <= 0.0) or np.all(steps >= 0.0)
 

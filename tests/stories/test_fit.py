@@ -175,10 +175,12 @@ def test_threads_change_no_bit(cancer):
 def test_i_grow_trees_where_features_interact():
     X = np.random.default_rng(0).normal(size=(600, 2))
     y = X[:, 0] * X[:, 1] > 0
-    tables = pb.ProperBoostClassifier().fit(X[:400], y[:400])
+    tables = pb.ProperBoostClassifier(weak_learner="table").fit(X[:400], y[:400])
+    plain = pb.ProperBoostClassifier().fit(X[:400], y[:400])
     trees = pb.ProperBoostClassifier(weak_learner="tree").fit(X[:400], y[:400])
     pairs = pb.ProperBoostClassifier(interactions=1).fit(X[:400], y[:400])
     assert tables.score(X[400:], y[400:]) < 0.7
+    assert plain.score(X[400:], y[400:]) > 0.9
     assert trees.score(X[400:], y[400:]) > 0.9
     assert pairs.score(X[400:], y[400:]) > 0.8
 

@@ -83,6 +83,12 @@ class ClusterRows(TrainingRows):
         by_shard = self.shards.ask("gather", self.codes_number, tuple(features))
         return self.join(by_shard, np.empty((len(features), self.shards.n_rows), dtype=np.uint8))
 
+    def hash_codes(self) -> NDArray[np.uint64]:
+        """Return a number for each row, the same for rows of equal codes."""
+        by_shard = [hashes[None] for hashes in self.shards.ask("hash_codes", self.codes_number)]
+        hashes = self.join(by_shard, np.empty((1, self.shards.n_rows), dtype=np.uint64))
+        return cast("NDArray[np.uint64]", hashes[0])
+
     def weigh_groups(self, group_of: NDArray[np.int64], n_groups: int) -> list[CodeWeights]:
         """Return the weight that codes have in groups of segments; -1 is no group."""
         if self.has_segment is not None:

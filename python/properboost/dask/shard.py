@@ -188,6 +188,10 @@ class _Engine:
         """Return the codes of some features."""
         return self._rows[codes].gather(features)
 
+    def hash_codes(self, codes: int) -> NDArray[np.uint64]:
+        """Return a number for each row, the same for rows of equal codes."""
+        return self._rows[codes].hash_codes()
+
     def take(
         self, codes: int, numbers: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:

@@ -42,6 +42,9 @@ from properboost.parameters.voting import VotingOptions
 
 __all__ = ["LocalBooster", "LocalRows", "Peers", "TableSource", "start_votes"]
 
+_HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+"""An odd factor of many bits: sums of codes times its powers differ where the codes do."""
+
 
 class TableSource(RowSource):
     """A table of values in this process."""
@@ -264,6 +267,14 @@ class LocalRows(TrainingRows):
             return self.codes.lay_out(features, self.n_threads)
         return self.codes[list(features)]
 
+    def hash_codes(self) -> NDArray[np.uint64]:
+        """Return a number for each row, the same for rows of equal codes."""
+        hashes = np.zeros(self.codes.shape[1], dtype=np.uint64)
+        for column in self.dense_codes:
+            hashes *= _HASH_FACTOR
+            hashes += column
+        return hashes
+
     def add_up(self, ensemble: Ensemble) -> NDArray[np.float64]:
         """Return the raw predictions of an ensemble over these features, (n_rows, n_models)."""
         if not isinstance(self.codes, SparseCodes):
@@ -455,6 +466,10 @@ class SoftRows(LocalRows):
     def gather(self, features: Sequence[int]) -> NDArray[np.uint8]:
         """Return the codes of these features, a row each."""
         return super().gather(features)[:, self.row_of]
+
+    def hash_codes(self) -> NDArray[np.uint64]:
+        """Return a number for each row, the same for rows of equal codes."""
+        return super().hash_codes()[self.row_of]
 
     def add_up(self, ensemble: Ensemble) -> NDArray[np.float64]:
         """Return the raw predictions of an ensemble over these features, (n_rows, n_models)."""

@@ -222,6 +222,10 @@ class TrainingRows(ABC):
         """Return the codes of these features, a row each."""
 
     @abstractmethod
+    def hash_codes(self) -> NDArray[np.uint64]:
+        """Return a number for each row, the same for rows of equal codes."""
+
+    @abstractmethod
     def add_up(self, ensemble: Ensemble) -> NDArray[np.float64]:
         """Return the raw predictions of an ensemble over these features, (n_rows, n_models)."""
 

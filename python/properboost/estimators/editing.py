@@ -131,7 +131,7 @@ class EditingMixin:
         if is_joint or (isinstance(ensemble, TableEnsemble) and ensemble.is_in_pairs(j)):
             raise ValueError(
                 f"{label} must be in no joint term: that term's table is in no order; fit with "
-                "monotonic_cst, or without interactions"
+                "monotonic_cst, or with weak_learner='table' and no interactions"
             )
         if direction not in ("auto", 1, -1) or isinstance(direction, bool):
             raise ValueError(f"direction must be 'auto', 1 or -1; got {direction!r}")

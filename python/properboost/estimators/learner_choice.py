@@ -41,6 +41,13 @@ LEAST_ROWS = 100
 MOST_ROWS = 10_000
 """The most rows that are compared, where classes are not rare: more hardly change the choice."""
 
+LEAST_DIFFERENT = 100
+"""The different rows in each fold from which on equal rows lie in one fold.
+
+So a row of weight 2 is the row twice, and no two folds have copies of a row.  Fewer different rows
+are all needed to learn from.
+"""
+
 LEAST_OF_CLASS = 5
 """Rows of the rarest class in each fold of such a sample."""
 
@@ -138,6 +145,15 @@ def _count_errors(values: Array, weights: Array) -> float:
     return float(mean / error) if error > 0.0 else 0.0
 
 
+def _find_equal(rows: Rows, training: TrainingRows) -> tuple[NDArray[np.uint64], int]:
+    """Return a number for each row of the table, the same for rows of equal codes; and how many."""
+    hashes = training.hash_codes()
+    places = np.flatnonzero(rows.codes < len(rows.classes))[training.numbers]
+    equal = np.full(rows.n_of_table, hashes[0])  # rows that do not count add no number
+    equal[places if rows.row_of is None else rows.row_of[places]] = hashes
+    return equal, len(np.unique(hashes))
+
+
 class _Folds:
     """The rows of three folds, by the segments of an order by class and fold."""
 
@@ -159,7 +175,11 @@ class _Folds:
         n_parts = int(max(FOLDS, min(sampled, counts.min() // LEAST_OF_CLASS, 255)))
         if n_rows > 10 * MOST_ROWS and n_parts == FOLDS:
             return None  # a class is so rare that no sample has its rows
-        part = deal(rows, n_parts, training.seed, data.read_groups(rows))
+        groups = data.read_groups(rows)
+        if groups is None and n_rows <= 10 * MOST_ROWS:
+            equal, n_different = _find_equal(rows, training)
+            groups = equal if n_different >= LEAST_DIFFERENT * n_parts else None
+        part = deal(rows, n_parts, training.seed, groups)
         folds = cls(data, rows, training, part)
         return folds if len(folds._fold_of) == FOLDS * len(rows.classes) else None
 

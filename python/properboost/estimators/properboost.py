@@ -61,9 +61,9 @@ class ProperBoostClassifier(
     """Boosted look-up tables, trees or rules under a proper margin loss with a gain.
 
     Each round adds a look-up table of one feature to the raw prediction F (BoostLR, Algorithm 1
-    [1]_), or a tree of at most three, whichever predict held-out rows better.  The loss weighs the
-    rows, and its inverse link turns F into a probability; the gain regularises probabilities.  The
-    rounds add up to functions of a feature or few, see `terms_`.
+    [1]_), or a tree of three, whichever predict held-out rows better.  The loss weighs the rows,
+    and its inverse link turns F into a probability; the gain regularises probabilities.  The rounds
+    add up to functions of few features, see `terms_`.
 
     The first eight parameters matter most.  Those after them describe rounds, classes, bins, rows
     and running.

@@ -26,7 +26,7 @@ from properboost.parameters.declare import (
     read,
     read_parameter,
 )
-from properboost.parameters.kinds import SOLVED, LossName
+from properboost.parameters.kinds import NEW_BINS, SOLVED, LossName
 from properboost.parameters.learners import Grown, Table, Tree
 from properboost.parameters.rows import BinningParameters, SizeParameters
 from properboost.parameters.stages import Bags, Calibration, Interactions, StageParameters
@@ -93,6 +93,11 @@ def check_parameters(model: Any) -> MarginLoss:
         _check_grown(learner, options, read_parameter(model, "outer_bags"))
     if isinstance(learner, Tree):
         _check_tree(learner, options, coupling)
+        if learner.linear_leaves and model.warm_start == NEW_BINS:
+            raise ValueError(
+                "warm_start must be False or True with Tree.linear_leaves, whose lines use the "
+                f"means of earlier bins; got {model.warm_start!r}"
+            )
     interactions: Interactions = read_parameter(model, "interactions")
     if interactions.are_wanted:
         _check_smoothing("Interactions", interactions.smoothing, options)

@@ -14,15 +14,12 @@ from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.merged_bins import merge_bins
 from properboost.models.table_ensemble import TableEnsemble
 from properboost.parameters.declare import read_parameter
-from properboost.parameters.kinds import SOLVED
+from properboost.parameters.kinds import NEW_BINS, SOLVED
 from properboost.parameters.learners import Learner
 from properboost.parameters.rows import BinningOptions
 from properboost.parameters.stages import Calibration
 
 __all__ = ["check_warm_start", "read_earlier_fit"]
-
-NEW_BINS = "new_bins"
-"""The `warm_start` that also cuts features at the bins of the new rows."""
 
 
 def check_warm_start(model: Any, loss: MarginLoss, *, begins_with_scores: bool) -> MarginLoss:

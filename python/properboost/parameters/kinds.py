@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "CONDITIONAL",
+    "NEW_BINS",
     "NOT_SOLVED",
     "SOLVED",
     "CategoricalFeatures",
@@ -62,6 +63,8 @@ VotingMulticlass: TypeAlias = Literal["samme", "one_vs_rest"]
 Screening: TypeAlias = Literal["auto"] | int | None
 Step: TypeAlias = Literal["guarded", "unit", "line_search", "leveraging", "totally_corrective"]
 WarmStart: TypeAlias = bool | Literal["new_bins"]
+NEW_BINS = "new_bins"
+"""The `warm_start` that also cuts features at the bins of the new rows."""
 Wait: TypeAlias = Literal["auto"] | int | None
 """The estimators without an improvement after which boosting ends; None never ends it."""
 
