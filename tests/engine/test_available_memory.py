@@ -40,7 +40,8 @@ def spy(needed, advice):
 
 def fit(classes, left, parameters):
     y = np.arange(len(X)) % classes
-    model = pb.ProperBoostClassifier(n_estimators=1, n_jobs=1).set_params(**parameters)
+    model = pb.ProperBoostClassifier(n_estimators=1, n_jobs=1, weak_learner="table")
+    model.set_params(**parameters)
     model.fit(X[:2000], y[:2000] % 3)
     free, before, error = _count_free_heap(), size_of("VmSize"), None
     earlier = size_of("VmPeak")

@@ -199,7 +199,7 @@ def test_trees_learn_interactions(loss, response):
     # A draw or a random correlation must break the tie of the first split.
     tree = fit_tree(X, y, **shared, max_leaf_nodes=16, min_child_weight=0.0)
     assert tree.score(X, y) == 1.0
-    tables = pb.ProperBoostClassifier(**shared).fit(X, y)
+    tables = pb.ProperBoostClassifier(weak_learner="table", **shared).fit(X, y)
     assert tables.score(X, y) < 0.65
 
 

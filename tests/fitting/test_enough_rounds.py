@@ -272,6 +272,7 @@ def test_several_cohorts_that_are_watched_go_on():
     X, y = make_flags(1500, noise=0.1)
     y = 2 * y + (X[:, 0] > 0)
     settings = {
+        "weak_learner": "table",
         "multiclass": "one_vs_rest",
         "outer_bags": 8,
         "calibration": pb.Calibration(intercept=None),

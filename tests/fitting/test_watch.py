@@ -190,6 +190,7 @@ def test_a_score_may_be_undefined_at_first(learner):
     y = (X[:, 0] + 0.7 * rng.normal(size=3000) > 1.8).astype(int)
     settings = {
         "n_estimators": 60,
+        "weak_learner": "table",
         "gain": 8.0,
         "learning_rate": 0.3,
         "calibration": pb.Calibration(intercept=None),

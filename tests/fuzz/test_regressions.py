@@ -514,8 +514,8 @@ def test_features_that_separate_the_classes_are_ties():
     """The cost of one was the rounding that savings left of its first cut's."""
     parameters = {
         "gain": "4.0", "learning_rate": "0.2", "n_estimators": "3", "calibration": "None",
-        "rows_per_bin": "None", "selection": "'greedy'", "weak_learner__smoothing": "0.0",
-        "weak_learner__max_cells": "4",
+        "rows_per_bin": "None", "selection": "'greedy'", "weak_learner": "'table'",
+        "weak_learner__smoothing": "0.0", "weak_learner__max_cells": "4",
     }  # fmt: skip
     columns = [4.0, 1.0, 3.0, 2.0, 0.0], [1.0, 4.0, 2.0, 0.0, 3.0]
     weight = [0.39536634553223693, 0.9479949302527599, 0.12624227289528292, 0.43549411494055634,

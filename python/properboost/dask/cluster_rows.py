@@ -129,6 +129,10 @@ class ClusterRows(TrainingRows):
         return all_rows[:, np.repeat(self.has_segment, self.sizes)]
 
 
+class _BegunAgain(Exception):  # noqa: N818  # no error: the estimator is reported once it is back
+    """The loss of all rounds of models while an estimator was reported."""
+
+
 class ClusterBooster:
     """Models that shards boost together: the `Booster` of rows on workers.
 
@@ -144,6 +148,7 @@ class ClusterBooster:
         self._repeated = models.n_repeated
         self._saved_rounds: list[Rounds] = []  # of each model, before a worker was lost
         self._calls: list[tuple[int, Any, bool]] = []  # of `advance`, that were done
+        self._is_reporting = self._has_begun_again = False
         self._number = self._shards.new_number()
         self._shards.run("start", make=self._describe)
         self._shards.register(self._number, self)
@@ -200,7 +205,7 @@ class ClusterBooster:
         """Return the raw predictions of the rows that the model is scored on."""
         is_held_out = np.repeat(np.abs(self._models.roles[model]) == HELD_OUT, self._rows.sizes)
         raw = np.empty(self._shards.n_rows)
-        by_shard = self._shards.ask("get", self._number, "held_out", model)
+        by_shard = self._read(self._shards.ask, "get", self._number, "held_out", model)
         for places, values in zip(self._shards.rows, by_shard, strict=True):
             raw[places[is_held_out[places]]] = values
         held_out: NDArray[np.float64] = raw[is_held_out]
@@ -216,7 +221,8 @@ class ClusterBooster:
             saved = self._saved_rounds
             before = saved[model] if saved else None
             n = 0 if before is None else len(before)
-            new: Rounds = self._shards.ask_one("rounds", self._number, model, max(0, first - n))
+            arguments = self._number, model, max(0, first - n)
+            new: Rounds = self._read(self._shards.ask_one, "rounds", *arguments)
             if saved is not self._saved_rounds:  # a worker was lost meanwhile
                 continue
             if before is None or first >= n:
@@ -225,7 +231,8 @@ class ClusterBooster:
 
     def raw(self, model: int) -> NDArray[np.float64]:
         """Return the raw predictions of all rows."""
-        by_shard = [raw[None] for raw in self._shards.ask("get", self._number, "raw", model)]
+        raws = self._read(self._shards.ask, "get", self._number, "raw", model)
+        by_shard = [raw[None] for raw in raws]
         raw = np.empty((1, self._shards.n_rows))
         return cast("NDArray[np.float64]", self._rows.join(by_shard, raw)[0])
 
@@ -246,8 +253,12 @@ class ClusterBooster:
             nonlocal reported, skipped
             skipped += 1
             if skipped > reported and progress is not None:
+                self._is_reporting = True
+                try:
+                    progress(done, risk)
+                finally:
+                    self._is_reporting = False
                 reported = skipped
-                progress(done, risk)
 
         more = n_estimators
         while more > 0:
@@ -257,8 +268,10 @@ class ClusterBooster:
                     "advance", self._number, more, models, reports, keep_others, report=report
                 )
                 break
-            except WorkersLost as lost:
-                self._shards.recover(lost.workers)
+            except (WorkersLost, _BegunAgain) as lost:
+                self._has_begun_again = False
+                if isinstance(lost, WorkersLost):
+                    self._shards.recover(lost.workers)
                 done = int(self.n_estimators.max()) - begun
                 more, skipped = n_estimators - done, min(done, reported)
                 if done > reported:  # the last estimator was finished, and not reported
@@ -266,7 +279,14 @@ class ClusterBooster:
         self._calls.append((n_estimators, models, keep_others))
 
     def _get(self, name: str, *arguments: Any) -> Any:
-        return self._shards.ask_one("get", self._number, name, *arguments)
+        return self._read(self._shards.ask_one, "get", self._number, name, *arguments)
+
+    def _read(self, ask: Callable[..., Any], *arguments: Any) -> Any:
+        """Return an answer of shards, unless it is of models that have begun again."""
+        answer = ask(*arguments)
+        if self._has_begun_again:
+            raise _BegunAgain
+        return answer
 
     # -- when workers are lost ---------------------------------------------------------------------
 
@@ -274,6 +294,7 @@ class ClusterBooster:
         """Fetch the rounds so far from a shard, if one is left."""
         counts = np.arange(2) if ask is None else ask("get", self._number, "n_estimators")
         if ask is None or not self._models.keep_rounds or counts.min() < counts.max():
+            self._has_begun_again = self._is_reporting
             self._saved_rounds, self._repeated = [], self._models.n_repeated
             return
         n = int(counts[0]) - self._repeated

@@ -132,7 +132,8 @@ class _ScaledModels:
         plan, fold, rows = self._plan, self._fold, self._fold.held_out
         base = 0.0 if plan.base is None else plan.base
         raw = np.column_stack([booster.raw(m) for m in range(plan.n_models)])
-        raw = base + self._slopes * (raw - base)
+        with np.errstate(over="ignore"):  # the fit refuses slopes that are so large
+            raw = base + self._slopes * (raw - base)
         raw = fold.take(raw, fold.is_held_out) + self._find_intercepts(raw)
         p = plan.link.probabilities(raw[:, 0] if raw.shape[1] == 1 else raw)
         weights = np.ones(rows.n_rows) if rows.weight is None else rows.weight
