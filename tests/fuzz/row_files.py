@@ -360,7 +360,6 @@ def expected_model(case: FileCase, table: WrittenFile) -> Any:
         rows_per_bin=None,
         n_jobs=1,
         categorical_features=categorical,
-        weak_learner="table",
     )
     try:
         with warnings.catch_warnings(action="ignore"):
