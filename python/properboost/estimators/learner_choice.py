@@ -186,5 +186,4 @@ class _Folds:
     def split(self) -> Iterator[Fold]:
         """Yield the rows that a fold learns from, and those that it holds out."""
         for k in range(FOLDS):
-            is_held_out = self._fold_of == k
-            yield Fold(self._rows, ~is_held_out, is_held_out, self._base)
+            yield Fold(self._rows, self._fold_of == k, self._base)

@@ -36,20 +36,19 @@ Where all of them are predicted well, later rounds only add certainty, for which
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """Rows whose segments are learnt from, held out, or left out.
+    """Rows that are learnt from, but for the segments that are held out.
 
     `base` has the raw predictions from which models start, (n_rows, n_models); None is 0.
     """
 
     rows: TrainingRows
-    learns: NDArray[np.bool_]
     is_held_out: NDArray[np.bool_]
     base: Array | None
 
     @cached_property
     def learning(self) -> TrainingRows:
         """The rows to learn from."""
-        return self.rows.of_segments(self.learns)
+        return self.rows.of_segments(~self.is_held_out)
 
     @cached_property
     def held_out(self) -> TrainingRows:
@@ -60,7 +59,7 @@ class Fold:
     def roles(self) -> NDArray[np.int8]:
         """The role of each segment in each model, as in `_core.Model`."""
         signs = self.rows.signs
-        return np.where(self.is_held_out, 2, self.learns).astype(signs.dtype) * signs
+        return np.where(self.is_held_out, 2, 1).astype(signs.dtype) * signs
 
     def take(self, values: Array, segments: NDArray[np.bool_]) -> Array:
         """Return the values of the rows in some segments."""
@@ -144,7 +143,7 @@ class _ScaledModels:
         if not isinstance(self._intercept, str):
             return 0.0 if self._intercept is None else self._intercept
         link, rows = self._plan.link, self._fold.learning
-        raw = self._fold.take(raw, self._fold.learns)
+        raw = self._fold.take(raw, ~self._fold.is_held_out)
         if self._intercept != "share" and not is_known(link.loss, raw, rows.weight):
             return 0.0
         return find_intercepts(link, raw, rows.class_of_row, rows.weight)
