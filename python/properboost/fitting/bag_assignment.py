@@ -31,7 +31,8 @@ def deal(
     if groups is not None:
         names, group_of_row = np.unique(groups, return_inverse=True)
         group_weights = np.zeros((len(names), n_classes + 1))
-        np.add.at(group_weights, (group_of_row, codes), 1.0 if rows.weight is None else rows.weight)
+        weight = rows.training_weight
+        np.add.at(group_weights, (group_of_row, codes), 1.0 if weight is None else weight)
         counted = group_weights[:, :n_classes].any(axis=1)
         codes = np.where(counted, group_weights[:, :n_classes].argmax(axis=1), n_classes)
     order = np.lexsort((_scatter(len(codes), seed), codes))
