@@ -43,10 +43,12 @@ def _sparse(fit: Fit) -> None:
     if fit.X.dtype.kind == "f" and fit.X.dtype.itemsize == 2:
         return  # SciPy has no sparse matrices of half-precision numbers, in either byte order
     X = np.where(fit.rng.random(fit.X.shape) < 0.1, fit.X, fit.X.dtype.type(0))
-    one = fit.try_again(sparse.csr_array(X), fit.y, fit.weight)
+    # "auto" takes tables of sparse matrices.
+    named = {"weak_learner": fit.learner} if fit.get("weak_learner") == "auto" else {}
+    one = fit.try_again(sparse.csr_array(X), fit.y, fit.weight, **named)
     if one is None:
         return
-    assert_same(one, fit.again(X, fit.y, fit.weight), sparse.csr_array(X), X)
+    assert_same(one, fit.again(X, fit.y, fit.weight, **named), sparse.csr_array(X), X)
 
 
 @invariant("names and numbers of features are the table's")
@@ -74,7 +76,7 @@ def _column_order(fit: Fit) -> None:
     ):
         return
     # Rounds of a mean are in the order of features.
-    settings = {"n_estimators": 1} | _without_bags(fit)
+    settings = {"n_estimators": 1, "weak_learner": fit.learner} | _without_bags(fit)
     if fit.has("interactions"):
         settings["interactions"] = 0
     if fit.get("selection") == "unbiased":  # equally unlikely features may have different costs
