@@ -23,6 +23,7 @@ namespace {
 double cost_of_width(std::size_t lanes) {
   switch (width_for(lanes)) {
     case 1: return 0.13;
+    case 2: return 0.2;
     case 4: return 0.28;
     case 8: return 0.5;
     default: return 1.0;
@@ -35,6 +36,12 @@ std::size_t count_training_rows(const Model& model, const std::vector<std::size_
     if (learns(model.roles[s])) rows += segments[s + 1] - segments[s];
   }
   return rows;
+}
+
+// Whether curvatures have lanes where there are soft labels: each class of a joint model has one
+// for both labels.
+bool needs_curvature_lanes(const Algorithm& algorithm) {
+  return algorithm.coupling().classes > 1 && algorithm.response().needs_curvature();
 }
 
 // No step or cell value exceeds the link of an error of half a row.
@@ -53,8 +60,8 @@ std::vector<std::vector<Lanes>> deal_into_cohorts(const std::vector<Model>& mode
                                                   const Algorithm& algorithm, bool have_peers,
                                                   bool are_soft) {
   const std::size_t coupled = algorithm.coupling().classes;
-  const bool needs_curvature = algorithm.response().needs_curvature();
-  std::size_t most = kMostLanes / (are_soft ? FurtherLanes::of(1, needs_curvature).all(1) : 1);
+  const bool has_curvature_lanes = needs_curvature_lanes(algorithm);
+  std::size_t most = kMostLanes / (are_soft ? FurtherLanes::of(1, has_curvature_lanes).all(1) : 1);
   for (const Model& model : models) most = std::min(most, algorithm.most_lanes(model));
   const auto same_rows = [](const Model& a, const Model& b) {
     for (std::size_t s = 0; s < a.roles.size(); ++s) {
@@ -132,7 +139,7 @@ void Cohort::set_up() {
   batches_.clear();
   for (const Lanes& lanes : dealt_) {
     batches_.push_back(make_batch(lanes, fit_->models, fit_->rows, fit_->counts,
-                                  fit_->algorithm.response().needs_curvature()));
+                                  needs_curvature_lanes(fit_->algorithm)));
   }
   if (fit_->algorithm.coupling().classes == 1) {
     make_margins();
@@ -152,7 +159,7 @@ void Cohort::make_margins() {
   const Algorithm& algorithm = fit_->algorithm;
   ModelBatch& batch = *batches_.front();
   auto margins = std::make_unique<Margins>(
-      fit_->rows, batch.roles, width_for(batch.models.size()), *fit_->models[models_.front()].loss,
+      fit_->rows, batch.roles, batch.models, batch.further, *fit_->models[models_.front()].loss,
       algorithm.response().needs_curvature(), algorithm.targets(),
       algorithm.make_weighting(fit_->rows.codes.rows));
   batch.margins = margins.get();
@@ -199,7 +206,7 @@ Memory Cohort::memory() const {
   Memory all;
   const bool is_soft = fit_->rows.labels.any();
   for (const Lanes& lanes : dealt_) {
-    const auto further = FurtherLanes::of(lanes.size(), needs_curvature);
+    const auto further = FurtherLanes::of(lanes.size(), needs_curvature_lanes(algorithm));
     const bool has_further = is_soft && !grows_trees(first);
     widths.push_back(width_for(has_further ? further.all(lanes.size()) : lanes.size()));
     all.permanent += lanes.size() * bins.total_width();  // which codes are occupied

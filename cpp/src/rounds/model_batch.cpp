@@ -30,13 +30,16 @@ std::vector<double> find_crowding(const ModelBatch& batch, const Bins& bins,
 }
 
 // Every row of a batch counts for the class of each lane, and against it.
-void add_further_lanes(ModelBatch& batch, bool needs_curvature) {
+void add_further_lanes(ModelBatch& batch, const std::vector<Model>& models,
+                       bool has_curvature_lanes) {
   const std::size_t n = batch.models.size();
-  batch.further = FurtherLanes::of(n, needs_curvature);
-  for (SegmentRoles& roles : batch.roles) {
+  batch.further = FurtherLanes::of(n, has_curvature_lanes);
+  for (std::size_t s = 0; s < batch.roles.size(); ++s) {
+    SegmentRoles& roles = batch.roles[s];
     for (std::size_t k = 0; k < n; ++k) {
-      roles.set(k + batch.further.against, Role::kNegative);
-      if (needs_curvature) roles.set(k + batch.further.curvature, Role::kPositive);
+      const Role role = models[batch.models[k]].roles[s];
+      roles.set(k + batch.further.against, opposite(role));
+      if (has_curvature_lanes) roles.set(k + batch.further.curvature, role);
     }
   }
 }
@@ -46,7 +49,7 @@ void add_further_lanes(ModelBatch& batch, bool needs_curvature) {
 std::unique_ptr<ModelBatch> make_batch(Lanes lanes, const std::vector<Model>& models,
                                        const TrainingRows& rows,
                                        const std::vector<std::size_t>& counts,
-                                       bool needs_curvature) {
+                                       bool has_curvature_lanes) {
   auto made = std::make_unique<ModelBatch>();
   ModelBatch& batch = *made;
   batch.models = std::move(lanes);
@@ -65,7 +68,7 @@ std::unique_ptr<ModelBatch> make_batch(Lanes lanes, const std::vector<Model>& mo
     }
   }
   if (rows.labels.any() && !grows_trees(models[batch.models.front()])) {
-    add_further_lanes(batch, needs_curvature);
+    add_further_lanes(batch, models, has_curvature_lanes);
   }
   batch.blocks = cut_into_accumulation_blocks(rows.codes.segments, batch.roles);
   batch.crowding = find_crowding(batch, rows.bins, counts);

@@ -31,11 +31,11 @@ struct ModelBatch {
   BatchMargins* margins = nullptr;  // its part of the cohort's
 };
 
-// A batch of these lanes, which has no margins yet; `counts` is [segment][code]: rows.  Its cells
-// may have sums of curvatures.
+// A batch of these lanes, which has no margins yet; `counts` is [segment][code]: rows.  With soft
+// labels, curvatures may have further lanes.
 std::unique_ptr<ModelBatch> make_batch(Lanes lanes, const std::vector<Model>& models,
                                        const TrainingRows& rows,
                                        const std::vector<std::size_t>& counts,
-                                       bool needs_curvature);
+                                       bool has_curvature_lanes);
 
 }  // namespace properboost
