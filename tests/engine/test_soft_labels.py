@@ -96,16 +96,19 @@ def boost_one_vs_rest(codes, features, shares, folds, weight, **settings):
     return by_share, by_label, np.argsort(order)[row[sort]]
 
 
-@pytest.mark.parametrize("learner", LEARNERS[:2])
+@pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("response", ["real", "newton", "exact", "sign", "conditional"])
 @pytest.mark.parametrize("loss", ["glog", "exponential", "savage"])
 def test_independent_models_are_those_of_a_row_for_each_label(loss, response, learner):
+    if (learner, response) == ("tree", "newton"):
+        pytest.skip("rows of trees have no third number")
     for n, n_classes in ((200, 2), (5000, 3)):  # many rows are summed in 32 bits
         if response == "exact" and n > 200:
             continue
         codes, features, _, shares, weight = draw(n_classes, n)
         folds = np.random.default_rng(2).integers(3, size=n)
-        for selection, step in (("greedy", "guarded"), ("cyclic", "line_search")):
+        other = "unbiased" if learner == "tree" else "cyclic"
+        for selection, step in (("greedy", "guarded"), (other, "line_search")):
             by_share, by_label, place = boost_one_vs_rest(
                 codes, features, shares, folds, weight, loss=loss, response=response,
                 selection=selection, step=step, weak_learner=learner,

@@ -102,6 +102,17 @@ void multiply(const float* __restrict by, std::size_t n, float* __restrict to) {
   });
 }
 
+// Divides the weights of pairs of lanes.
+void keep_apart(const float* pairs, std::size_t n, float* __restrict first,
+                float* __restrict second) {
+  vectorized([=] {
+    for (std::size_t i = 0; i < n; ++i) {
+      first[i] = pairs[2 * i];
+      second[i] = pairs[2 * i + 1];
+    }
+  });
+}
+
 // The moves of lanes, and of those against them, so many lanes after, by the same tables.
 std::vector<Move> with_lanes_against(const std::vector<Move>& moves, std::size_t against) {
   std::vector<Move> all = moves;
@@ -225,7 +236,7 @@ class Margins::Pass {
     bool alone;
     Aligned<float> table;
     std::size_t width = 0;         // entries from one target to the next
-    const float* lines = nullptr;  // of a lane that is by itself
+    const float* lines = nullptr;  // of a model that is by itself
     float t = 0.0F;
   };
   // From this many lanes on, adding a whole row of lanes is cheaper than writing each lane's entry.
@@ -281,8 +292,10 @@ class Margins::Pass {
         double& lane_farthest = farthest[first + i % stride];
         lane_farthest = std::max(lane_farthest, wide(std::abs(move.table[i])));
       }
-      if (W > 1 || move.lines == nullptr) continue;
-      farthest[0] += wide(std::abs(move.t)) * largest_line(move.lines, m_.blocks_, team);
+      if (W > 2 || move.lines == nullptr) continue;
+      const double along_lines =
+          wide(std::abs(move.t)) * largest_line(move.lines, m_.blocks_, team);
+      for (std::size_t k = 0; k < W; ++k) farthest[k] += along_lines;
     }
     return farthest;
   }
@@ -448,8 +461,8 @@ class Margins::Pass {
     const RowBlock& block = m_.blocks_[c];
     BlockSums& sums = parts_[c];
     const SegmentRoles& roles = m_.roles_[block.segment];
-    const bool stores = !m_.weight_.empty();
-    const float* const share = m_.shares();
+    const bool stores = !m_.weight_.empty() && !m_.keeps_apart_;
+    const float* const share = m_.shares_.empty() ? nullptr : m_.shares_.data();
     alignas(64) Strip shift, spare_w, spare_c, loss, soft;
     for (std::size_t begin = block.begin; begin < block.end; begin += kRows) {
       const std::size_t n = std::min(kRows, block.end - begin);
@@ -474,6 +487,9 @@ class Margins::Pass {
           if (q != nullptr) multiply(share + begin * W, n * W, q);
           if (request_.risk) multiply(share + begin * W, n * W, loss.data());
         }
+        if (m_.keeps_apart_) {
+          keep_apart(w, n, m_.weight_.data() + begin, m_.against_.data() + begin);
+        }
         add_strip(n, s, w, q, shift.data(), request_.risk ? loss.data() : nullptr, roles.trained,
                   sums);
         if (add != nullptr) (*add)(w, q, begin, n);
@@ -496,9 +512,9 @@ class Margins::Pass {
       } else {
         vectorized([=] { look_up<W>(code, table, n, m == 0, shift); });
       }
-      if (W == 1 && joint_[m].lines != nullptr) {
+      if (W <= 2 && joint_[m].lines != nullptr) {  // of a model by itself
         vectorized([n, shift, lines = joint_[m].lines + begin, t = joint_[m].t] {
-          for (std::size_t i = 0; i < n; ++i) shift[i] += t * lines[i];
+          for (std::size_t i = 0; i < n * W; ++i) shift[i] += t * lines[i / W];
         });
       }
     }
@@ -584,13 +600,14 @@ Memory Margins::needs(std::size_t rows, std::size_t lanes, const Loss& loss, boo
 }
 
 Margins::Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& roles,
-                 const std::vector<std::size_t>& models, FurtherLanes further, const Loss& loss,
-                 bool needs_curvature, const VoteTargets& targets,
+                 const std::vector<std::size_t>& models, FurtherLanes further, bool feeds_trees,
+                 const Loss& loss, bool needs_curvature, const VoteTargets& targets,
                  std::unique_ptr<RowWeighting> weighting)
     : rows_(rows),
       codes_(rows.codes),
       roles_(roles),
       further_(further),
+      keeps_apart_(further.any() && feeds_trees),
       lanes_(width_for(further.all(models.size()))),
       sample_weight_(rows.sample_weight),
       loss_(loss),
@@ -652,7 +669,8 @@ std::vector<Point> Margins::move(const std::vector<Move>& moves,
   const PassRequest& request = requests.front();
   const bool sums_as_rows_move = request.cells && are_bounded(loss_);
   if ((!sums_as_rows_move || request.keeps_weights) && !keeps_weights_) {
-    weight_.resize(u_.size());
+    weight_.resize(keeps_apart_ ? codes_.rows : u_.size());
+    if (keeps_apart_) against_.resize(codes_.rows);
     if (needs_curvature_) curvature_.resize(u_.size());
     keeps_weights_ = true;
   }
@@ -715,6 +733,7 @@ void Margins::note_weights(double mean, Team& team) {
 void Margins::forget_weights() {
   weight_ = {};
   curvature_ = {};
+  against_ = {};
   keeps_weights_ = false;
   scratch_ = {};
   memory_ = {};
@@ -855,7 +874,7 @@ void Margins::mix_labels(void (Loss::*of_margins)(const float*, float*, std::siz
 // Scratch for two floats per row (one if there is a single lane).  It may be the memory of the
 // weights: they have been read by now, and the next pass writes them again.
 float* Margins::spare() {
-  if (!weight_.empty()) return weight_.data();
+  if (!weight_.empty() && !keeps_apart_) return weight_.data();
   scratch_.resize(codes_.rows * std::min<std::size_t>(lanes_, 2));
   return scratch_.data();
 }

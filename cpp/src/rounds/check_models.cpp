@@ -72,7 +72,7 @@ void check_coupling(const std::vector<Model>& models, const Algorithm& algorithm
 }
 
 // Rows that are of every class by a share are positive in every model.  Those of a joint model are
-// one segment, and independent models have no trees.
+// one segment.
 void check_soft(const std::vector<Model>& models, const Algorithm& algorithm,
                 std::size_t segments) {
   const bool is_joint = algorithm.coupling().classes > 1;
@@ -88,8 +88,12 @@ void check_soft(const std::vector<Model>& models, const Algorithm& algorithm,
         throw std::invalid_argument("labels must be none where rows are negative");
       }
     }
-    if (has_lines(model) || (grows_trees(model) && !algorithm.coupling().shares_trees())) {
-      throw std::invalid_argument("labels must be none with lines, or with a tree of each class");
+    if (!grows_trees(model)) continue;
+    if (is_joint ? has_lines(model) || !algorithm.coupling().shares_trees()
+                 : algorithm.response().needs_curvature()) {
+      throw std::invalid_argument(
+          "labels must be none for trees of independent models with curvatures, and for those of "
+          "joint models with lines, or with a tree of each class");
     }
   }
 }

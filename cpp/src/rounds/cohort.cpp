@@ -38,12 +38,6 @@ std::size_t count_training_rows(const Model& model, const std::vector<std::size_
   return rows;
 }
 
-// Whether curvatures have lanes where there are soft labels: each class of a joint model has one
-// for both labels.
-bool needs_curvature_lanes(const Algorithm& algorithm) {
-  return algorithm.coupling().classes > 1 && algorithm.response().needs_curvature();
-}
-
 // No step or cell value exceeds the link of an error of half a row.
 Regularizers find_regularizers(const Model& model, const FitContext& fit, double rows) {
   Regularizers r{};
@@ -60,8 +54,9 @@ std::vector<std::vector<Lanes>> deal_into_cohorts(const std::vector<Model>& mode
                                                   const Algorithm& algorithm, bool have_peers,
                                                   bool are_soft) {
   const std::size_t coupled = algorithm.coupling().classes;
-  const bool has_curvature_lanes = needs_curvature_lanes(algorithm);
-  std::size_t most = kMostLanes / (are_soft ? FurtherLanes::of(1, has_curvature_lanes).all(1) : 1);
+  const FurtherLanes further =
+      are_soft ? find_further_lanes(models.front(), algorithm, 1) : FurtherLanes();
+  std::size_t most = kMostLanes / further.all(1);
   for (const Model& model : models) most = std::min(most, algorithm.most_lanes(model));
   const auto same_rows = [](const Model& a, const Model& b) {
     for (std::size_t s = 0; s < a.roles.size(); ++s) {
@@ -138,8 +133,7 @@ void Cohort::begin() {
 void Cohort::set_up() {
   batches_.clear();
   for (const Lanes& lanes : dealt_) {
-    batches_.push_back(make_batch(lanes, fit_->models, fit_->rows, fit_->counts,
-                                  needs_curvature_lanes(fit_->algorithm)));
+    batches_.push_back(make_batch(lanes, fit_->models, fit_->rows, fit_->counts, fit_->algorithm));
   }
   if (fit_->algorithm.coupling().classes == 1) {
     make_margins();
@@ -159,7 +153,8 @@ void Cohort::make_margins() {
   const Algorithm& algorithm = fit_->algorithm;
   ModelBatch& batch = *batches_.front();
   auto margins = std::make_unique<Margins>(
-      fit_->rows, batch.roles, batch.models, batch.further, *fit_->models[models_.front()].loss,
+      fit_->rows, batch.roles, batch.models, batch.further,
+      grows_trees(fit_->models[models_.front()]), *fit_->models[models_.front()].loss,
       algorithm.response().needs_curvature(), algorithm.targets(),
       algorithm.make_weighting(fit_->rows.codes.rows));
   batch.margins = margins.get();
@@ -206,9 +201,9 @@ Memory Cohort::memory() const {
   Memory all;
   const bool is_soft = fit_->rows.labels.any();
   for (const Lanes& lanes : dealt_) {
-    const auto further = FurtherLanes::of(lanes.size(), needs_curvature_lanes(algorithm));
-    const bool has_further = is_soft && !grows_trees(first);
-    widths.push_back(width_for(has_further ? further.all(lanes.size()) : lanes.size()));
+    const FurtherLanes further =
+        is_soft ? find_further_lanes(first, algorithm, lanes.size()) : FurtherLanes();
+    widths.push_back(width_for(further.all(lanes.size())));
     all.permanent += lanes.size() * bins.total_width();  // which codes are occupied
     if (is_soft) all.permanent += codes.rows * widths.back() * sizeof(float);  // shares
     if (!grows_trees(first)) {
@@ -228,12 +223,13 @@ Memory Cohort::memory() const {
     if (algorithm.least_screen() > 0) all.working += codes.rows;  // and where a grower finds them
     all.working += shares ? TreeGrower::joint_bytes(bins, codes.rows, training, dealt_.size(),
                                                     (*grown)->limits.leaves)
-                          : TreeGrower::bytes(codes.rows, training, needs_curvature);
+                          : TreeGrower::bytes(codes.rows, training, needs_curvature || is_soft);
   }
   if (algorithm.coupling().classes > 1) {
     all += CoupledMargins::needs(codes.rows, widths, *first.loss, algorithm.coupling(),
                                  needs_curvature && (!is_soft || grows_trees(first)));
   } else {
+    if (is_soft && grows_trees(first)) all.working += 2 * codes.rows * sizeof(float);  // squares
     const bool keeps_weights = grows_trees(first) || !algorithm.selection().in_turn();
     all += Margins::needs(codes.rows, widths.front(), *first.loss, keeps_weights, needs_curvature);
   }

@@ -102,20 +102,29 @@ def takes_shares(
 ) -> bool:
     """Return whether the engine takes rows that are of every class by a share.
 
-    It does for tables and stumps.  Trees must be those of one joint model and shared by its
-    classes, draw no rows and have no lines.  A joint model must hold out no row, others must not
-    solve for coefficients, and no `screen` of the rows may compare features.
+    It does for tables, stumps and trees from all rows.  Trees of a joint model must be shared by
+    its classes and have no lines, and those of others must sum no curvatures.  A joint model must
+    hold out no row, others must not solve for coefficients, and no `screen` of the rows may compare
+    features.
     """
     if screen:
         return False
-    learners = [of_model.weak_learner for of_model in options]
-    if not joint_loss:
-        are_solved = any(of_model.step in SOLVED for of_model in options)
-        return not are_solved and all(isinstance(learner, Table | Stump) for learner in learners)
-    return bool((np.abs(roles) == 1).all()) and all(map(_takes_joint_shares, learners))
+    if joint_loss:
+        learns_all = bool((np.abs(roles) == 1).all())
+        return learns_all and all(_takes_joint_shares(each.weak_learner) for each in options)
+    return all(map(_takes_shares, options))
 
 
 def _takes_joint_shares(learner: WeakLearner) -> bool:
     if isinstance(learner, Tree):
         return learner.shares_classes and not learner.linear_leaves and learner.subsample == 1.0
+    return isinstance(learner, Table | Stump)
+
+
+def _takes_shares(options: BoostingOptions) -> bool:
+    learner = options.weak_learner
+    if options.step in SOLVED:
+        return False
+    if isinstance(learner, Tree):
+        return learner.subsample == 1.0 and options.response != "newton"
     return isinstance(learner, Table | Stump)

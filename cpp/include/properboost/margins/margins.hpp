@@ -44,8 +44,8 @@ class Margins final : public BatchMargins, public MovingMargins {
  public:
   // `roles` has one entry per segment, and `models` one per lane.  All arguments must outlive it.
   Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& roles,
-          const std::vector<std::size_t>& models, FurtherLanes further, const Loss& loss,
-          bool needs_curvature, const VoteTargets& targets,
+          const std::vector<std::size_t>& models, FurtherLanes further, bool feeds_trees,
+          const Loss& loss, bool needs_curvature, const VoteTargets& targets,
           std::unique_ptr<RowWeighting> weighting);
 
   // The memory of `rows` rows in `lanes` lanes.  Weights are stored unless cells are summed as rows
@@ -61,8 +61,12 @@ class Margins final : public BatchMargins, public MovingMargins {
   const float* curvature() const noexcept override {
     return curvature_.empty() ? nullptr : curvature_.data();
   }
+  const float* against() const noexcept override {
+    return against_.empty() ? nullptr : against_.data();
+  }
   const float* shares() const noexcept override {
-    return shares_.empty() ? nullptr : shares_.data();
+    if (shares_.empty()) return nullptr;
+    return keeps_apart_ ? share_of_lane_.front() : shares_.data();
   }
   std::uint64_t renewals() const noexcept override { return renewals_; }
   const LaneUnits& cell_units() const noexcept override { return units_; }
@@ -178,6 +182,7 @@ class Margins final : public BatchMargins, public MovingMargins {
   const Codes& codes_;
   const std::vector<SegmentRoles>& roles_;
   const FurtherLanes further_;
+  const bool keeps_apart_;  // the weights for and against a single model's class, for trees
   std::size_t lanes_;
   const RowSampleWeights sample_weight_;
   const Loss& loss_;
@@ -189,7 +194,7 @@ class Margins final : public BatchMargins, public MovingMargins {
   std::vector<BlocksTogether> together_;  // of those
   Sums training_weight_{}, held_out_weight_{};
   std::array<Sums, 2> held_out_of_class_{};
-  Aligned<float> u_, weight_, curvature_;
+  Aligned<float> u_, weight_, curvature_, against_;
   std::vector<const float*> share_of_lane_;  // of rows with soft labels, and the same [row][lane]
   Aligned<float> shares_;
   Aligned<float> scratch_;
