@@ -57,6 +57,8 @@ std::vector<std::vector<Lanes>> deal_into_cohorts(const std::vector<Model>& mode
   const FurtherLanes further =
       are_soft ? find_further_lanes(models.front(), algorithm, 1) : FurtherLanes();
   std::size_t most = kMostLanes / further.all(1);
+  // Few models, of two lanes each, leave many of 16 lanes unused, which cost as much as twice 8.
+  if (are_soft && coupled == 1) most /= 2;
   for (const Model& model : models) most = std::min(most, algorithm.most_lanes(model));
   const auto same_rows = [](const Model& a, const Model& b) {
     for (std::size_t s = 0; s < a.roles.size(); ++s) {

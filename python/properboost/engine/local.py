@@ -495,6 +495,8 @@ class SoftRows(LocalRows):
 
     def weigh_groups(self, group_of: NDArray[np.int64], n_groups: int) -> list[CodeWeights]:
         """Return the weight of each code in each group of segments; -1 is no group."""
+        if n_groups == 1 and not group_of.any():
+            return self._of_table.weigh_groups(np.zeros(1, dtype=np.int64), 1)
         group_of_label = np.repeat(group_of, np.diff(self.segments))
         return [self._weigh_labels(group_of_label == group) for group in range(n_groups)]
 

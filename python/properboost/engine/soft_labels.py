@@ -88,12 +88,15 @@ class Parts:
         None stands for rows whose labels have different roles.
         """
         used_alike, part_of = np.unique(np.abs(roles), axis=1, return_inverse=True)
+        if used_alike.shape[1] == 1:
+            whole = np.array([0, len(shared.first)])
+            return cls(None, whole, np.ascontiguousarray(used_alike))
         part_of_label = np.repeat(part_of.ravel(), np.diff(segments))
         part_of_row = part_of_label[shared.first]
         if (part_of_row[shared.place] != part_of_label).any():
             return None
         sizes = np.bincount(part_of_row, minlength=used_alike.shape[1])
-        order = None if len(sizes) == 1 else np.argsort(part_of_row, kind="stable")
+        order = np.argsort(part_of_row, kind="stable")
         return cls(order, np.cumsum([0, *sizes]), np.ascontiguousarray(used_alike))
 
 
