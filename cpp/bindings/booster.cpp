@@ -37,8 +37,7 @@ struct PyRows {
   std::size_t size() const noexcept { return borrowed.rows; }
   std::size_t segments() const noexcept { return borrowed.segments.size() - 1; }
 
-  // For models of these classes each.
-  Rows borrow_for(std::size_t n_models, std::size_t classes) const {
+  Rows borrow_for(std::size_t n_models) const {
     std::optional<Base> from;
     if (base) {
       const auto models = static_cast<std::size_t>(base->ndim() == 2 ? base->shape(0) : 0);
@@ -50,9 +49,9 @@ struct PyRows {
     }
     SoftLabels soft;
     if (labels) {
-      if (labels->ndim() != 2 || static_cast<std::size_t>(labels->shape(0)) != classes ||
+      if (labels->ndim() != 2 || static_cast<std::size_t>(labels->shape(0)) != n_models ||
           static_cast<std::size_t>(labels->shape(1)) != size()) {
-        throw py::value_error("labels must have shape (n_classes, n_rows)");
+        throw py::value_error("labels must have shape (n_models, n_rows)");
       }
       soft.shares = labels->data();
     }
@@ -125,7 +124,7 @@ class PyBoosting {
       }
       engine_models.push_back(model->model);
     }
-    Rows borrowed = rows_->borrow_for(models_.size(), algorithm_->coupling().classes);
+    Rows borrowed = rows_->borrow_for(models_.size());
     const GilRelease release;
     boosting_ = std::make_unique<Boosting>(std::move(borrowed), std::move(engine_models),
                                            *algorithm_, keep_rounds, risk_of_tables);

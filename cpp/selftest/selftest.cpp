@@ -341,7 +341,7 @@ void test_bundles() {
   const AdditiveBoosting newton = algorithm("greedy", "newton");
   for (const AdditiveBoosting* way : {&real, &newton}) {
     const std::string label = way == &real ? "bundles, real" : "bundles, newton";
-    for (const std::size_t n : Sizes{1, 4, 8, 16}) {
+    for (const std::size_t n : Sizes{1, 2, 4, 8, 16}) {
       std::vector<Model> models;
       std::vector<std::size_t> all;
       for (std::size_t m = 0; m < n; ++m) {

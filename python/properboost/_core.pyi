@@ -364,8 +364,8 @@ class Rows(metaclass=_Bound):
     of shape (n_models or 1, n_rows), or from 0.  Rows are drawn by their `numbers`, or else by
     their places.  All arrays are borrowed.
 
-    With `labels`, of shape (n_classes, n_rows), each row is of every class of a joint model by that
-    share.  The rows are then one segment, whose role is 1 in every class.
+    With `labels`, of shape (n_models, n_rows), each row is of a model's positive class by that
+    share.  No role is then negative, and the rows of a joint model are one segment.
 
     Where other processes hold other rows of the same segments, all of them do the same, and
     ``share(sums, most)`` is called equally often: it replaces the whole numbers by their sums over

@@ -263,7 +263,7 @@ def test_lanes_summed_jointly_are_models_summed_alone(name, response, n):
 # -- the same bits --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [1, 4, 8, 16])
+@pytest.mark.parametrize("n", [1, 2, 4, 8, 16])
 @pytest.mark.parametrize("response", ["real", "newton"])
 def test_threads_do_not_change_joint_sums(n, response):
     features = [f for name in IN_LANES for f in FEATURES[name]]

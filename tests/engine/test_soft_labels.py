@@ -68,6 +68,58 @@ def test_batches_of_few_lanes_have_the_same_bits(n_classes, response):
         assert_identical(*(fit.rounds(k) for fit in fits))
 
 
+def boost_one_vs_rest(codes, features, shares, folds, weight, **settings):
+    """Boost a model of each class; return them over rows by share, and over a row per label.
+
+    The last of three folds is held out.
+    """
+    n_classes = len(shares)
+    losses = [_core.Loss(settings.pop("loss"), {})] * n_classes
+    order = np.argsort(folds, kind="stable")
+    sizes = np.bincount(folds)
+    by_share = make_boosting(
+        codes[:, order], features, np.cumsum([0, *sizes]), np.tile([1, 1, 2], (n_classes, 1)),
+        losses, weight[order], labels=np.ascontiguousarray(shares[:, order], dtype=np.float32),
+        **settings,
+    )  # fmt: skip
+    label, row = np.nonzero(shares)
+    segment = 3 * label + folds[row]
+    sort = np.argsort(segment, kind="stable")
+    signs = np.where(np.arange(n_classes)[:, None] == np.repeat(np.arange(n_classes), 3), 1, -1)
+    by_label = make_boosting(
+        codes[:, row[sort]], features, np.cumsum([0, *np.bincount(segment)]),
+        signs * np.tile([1, 1, 2], n_classes), losses, (shares * weight)[label, row][sort],
+        **settings,
+    )  # fmt: skip
+    for boosting in (by_share, by_label):
+        boosting.advance(3)  # converged models end by rounding
+    return by_share, by_label, np.argsort(order)[row[sort]]
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("response", ["real", "newton", "exact", "sign", "conditional"])
+@pytest.mark.parametrize("loss", ["glog", "exponential", "savage"])
+def test_independent_models_are_those_of_a_row_for_each_label(loss, response, learner):
+    if (learner, response) == ("tree", "newton"):
+        pytest.skip("rows of trees have no third number")
+    for n, n_classes in ((200, 2), (5000, 3)):  # many rows are summed in 32 bits
+        if response == "exact" and n > 200:
+            continue
+        codes, features, _, shares, weight = draw(n_classes, n)
+        folds = np.random.default_rng(2).integers(3, size=n)
+        other = "unbiased" if learner == "tree" else "cyclic"
+        for selection, step in (("greedy", "guarded"), (other, "line_search")):
+            by_share, by_label, place = boost_one_vs_rest(
+                codes, features, shares, folds, weight, loss=loss, response=response,
+                selection=selection, step=step, weak_learner=learner,
+            )  # fmt: skip
+            for k in range(n_classes):
+                raw = by_label.raw(k)
+                np.testing.assert_allclose(by_share.raw(k)[place], raw, rtol=0.0, atol=1e-5)
+                curves = by_share.curves(k), by_label.curves(k)
+                np.testing.assert_allclose(*curves, rtol=1e-5, atol=1e-7)
+
+
 def test_rows_are_numbered_among_those_with_labels():
     used, place = number_used(np.array([4, 1, 4, 2]), 5)
     assert used.tolist() == [1, 2, 4]
@@ -97,8 +149,9 @@ def test_other_models_are_refused():
         with pytest.raises(ValueError, match=message):
             make_boosting(codes, features, segments, roles, losses, **settings)
 
-    refuse("shape .n_classes, n_rows.", [0, 60], whole, labels=labels[:2], **joint)
-    refuse("shape .n_classes, n_rows.", [0, 60], whole, labels=labels)
+    refuse("shape .n_models, n_rows.", [0, 60], whole, labels=labels[:2], **joint)
+    refuse("are negative", [0, 60], -whole, labels=labels)
+    refuse("solved for", [0, 60], whole, labels=labels, step="totally_corrective")
     refuse("of several segments", [0, 30, 60], np.ones((3, 2)), labels=labels, **joint)
     refuse("a screen", [0, 60], whole, labels=labels, screening=10, **joint)
     refuse("of one class", [0, 60], [[1], [-1], [-1]], labels=labels, **joint)

@@ -86,9 +86,9 @@ def shared(monkeypatch):
     numbers = []
 
     class Booster(local.SoftBooster):
-        def __init__(self, native, place):
+        def __init__(self, native, place, parts):
             numbers.append(place.max() + 1)
-            super().__init__(native, place)
+            super().__init__(native, place, parts)
 
     monkeypatch.setattr(local, "SoftBooster", Booster)
     return numbers
@@ -114,17 +114,44 @@ def assert_doubled(probability, weight=None, *, bits, **settings):
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_every_learner_fits_doubled_rows(learner, shared):
-    assert_doubled(TWO, WEIGHT, bits=True, **LEARNERS[learner])
-    assert shared == []
-    assert_doubled(THREE, WEIGHT, bits=learner == "rule", **LEARNERS[learner])
     n_rows = np.count_nonzero(WEIGHT)
-    assert shared == [n_rows] * (0 if learner == "rule" else 2 if "pairs" in learner else 1)
+    once = [n_rows] * (0 if learner == "rule" else 2 if "pairs" in learner else 1)
+    for labels in (TWO, THREE):
+        assert_doubled(labels, WEIGHT, bits=not once, **LEARNERS[learner])
+    assert shared == once + once
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["alike", "weighted"])
+@pytest.mark.parametrize("policy", ["best_first", "symmetric"])
+def test_lines_in_leaves_fit_doubled_rows(policy, weight, shared):
+    lines = pb.Tree(linear_leaves=True, grow_policy=policy)
+    for labels in (TWO, THREE):
+        assert_doubled(
+            labels, weight, bits=False, weak_learner=lines, multiclass="one_vs_rest", rows_per_bin=1
+        )
+    assert len(shared) == 2
+
+
+@pytest.mark.parametrize("learner", ["table", "tree"])
+@pytest.mark.parametrize("multiclass", ["auto", "one_vs_rest"])
+def test_probabilities_of_many_rows_fit_doubled_rows(multiclass, learner, shared):
+    rng = np.random.default_rng(6)
+    x = np.round(rng.normal(size=(6000, 4)), 1)  # many rows are summed in 32 bits
+    odds = np.exp(x[:, :2] + x[:, 2:])
+    probability = odds / odds.sum(axis=1, keepdims=True)
+    row, label, share = repeat_rows(probability)
+    settings = {"weak_learner": learner, "multiclass": multiclass}
+    soft, doubled = fit(probability, x=x, **settings), fit(label, share, x[row], **settings)
+    np.testing.assert_allclose(
+        soft.decision_function(x), doubled.decision_function(x), rtol=0.0, atol=1e-5
+    )
+    assert len(shared) == 1
 
 
 @pytest.mark.parametrize("loss", _core.loss_names())
 def test_every_loss_fits_doubled_rows(loss):
-    assert_doubled(TWO, bits=True, loss=loss)
-    assert_doubled(THREE, bits=True, loss=loss, multiclass="one_vs_rest")
+    assert_doubled(TWO, bits=False, loss=loss)
+    assert_doubled(THREE, bits=False, loss=loss, multiclass="one_vs_rest")
 
 
 @pytest.mark.parametrize("loss", ["glog", "ggauss", "glaplacian", "gboost"])
@@ -139,14 +166,15 @@ def test_every_joint_loss_fits_doubled_rows(loss, shared):
 def test_every_response_and_coupling_fits_doubled_rows(response, multiclass, shared):
     if response == "conditional" and multiclass == "canonical":
         pytest.skip("the conditional response has no joint form")
-    joint = multiclass != "one_vs_rest" and response != "conditional"
-    assert_doubled(THREE, bits=not joint, response=response, multiclass=multiclass)
-    assert len(shared) == int(joint)
+    assert_doubled(THREE, bits=False, response=response, multiclass=multiclass)
+    assert len(shared) == 1
 
 
 @pytest.mark.parametrize("step", ["unit", "line_search", "leveraging", "totally_corrective"])
-def test_every_step_fits_doubled_rows(step):
-    assert_doubled(TWO, bits=True, step=step)
+def test_every_step_fits_doubled_rows(step, shared):
+    solved = step in ("leveraging", "totally_corrective")
+    assert_doubled(TWO, bits=solved, step=step)
+    assert len(shared) == int(not solved)
 
 
 @pytest.mark.parametrize("learner", ["table", "tree"])
@@ -182,6 +210,20 @@ def test_other_fits_take_a_row_for_each_label(settings, shared):
     assert shared == []
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"weak_learner": pb.Tree(subsample=0.6)},
+        {"weak_learner": "tree", "response": "newton"},
+        {"screening": 50, "weak_learner": "tree"},
+    ],
+    ids=str,
+)
+def test_other_fits_of_two_classes_take_a_row_for_each_label(settings, shared):
+    fit(TWO, WEIGHT, **settings)
+    assert shared == []
+
+
 @pytest.mark.parametrize(("least", "once"), [(300, True), (200, False)])
 def test_large_tables_are_those_of_many_rows(least, once, shared, monkeypatch):
     assert np.count_nonzero(THREE) > 300 > len(X) > 200
@@ -192,8 +234,11 @@ def test_large_tables_are_those_of_many_rows(least, once, shared, monkeypatch):
 
 
 def test_rows_of_several_classes_do_not_depend_on_threads():
-    for settings in ({}, {"weak_learner": "tree"}, {"response": "newton", "selection": "cyclic"}):
-        assert same_model(*(fit(THREE, WEIGHT, n_jobs=n, **settings) for n in (1, 3)))
+    lines = {"weak_learner": pb.Tree(linear_leaves=True), "multiclass": "one_vs_rest"}
+    newton = {"response": "newton", "selection": "cyclic"}
+    for settings in ({}, {"weak_learner": "tree"}, newton, lines):
+        for labels in (TWO, THREE):
+            assert same_model(*(fit(labels, WEIGHT, n_jobs=n, **settings) for n in (1, 3)))
 
 
 def test_initial_scores_of_a_row_count_once():
@@ -233,7 +278,7 @@ def test_a_search_scores_cross_entropy_as_with_doubled_rows(scoring):
     doubled = pb.ProperBoostClassifierCV(space, cv=of_rows, effort=None, **shared)
     doubled.fit(X[row], label, share)
     for name in ("mean_test_score", "split1_test_score"):
-        np.testing.assert_array_equal(search.cv_results_[name], doubled.cv_results_[name])
+        np.testing.assert_allclose(search.cv_results_[name], doubled.cv_results_[name], rtol=1e-7)
     assert search.calibration_ == doubled.calibration_
     assert search.held_out_scores_["rows"] == len(X)
     np.testing.assert_allclose(
@@ -367,10 +412,12 @@ def test_validation_rows_may_have_labels_of_the_other_kind():
         assert model.validation_scores_[-1] == pytest.approx(entropy, rel=1e-6)
 
 
-def test_a_fit_goes_on_from_probabilities():
-    whole = fit(THREE)
-    begun = fit(THREE, n_estimators=2, warm_start=True)
-    begun.set_params(n_estimators=6).fit(X, THREE)
+@pytest.mark.parametrize("learner", ["table", "tree"])
+@pytest.mark.parametrize("labels", [TWO, THREE], ids=["two", "three"])
+def test_a_fit_goes_on_from_probabilities(labels, learner):
+    whole = fit(labels, weak_learner=learner)
+    begun = fit(labels, weak_learner=learner, n_estimators=2, warm_start=True)
+    begun.set_params(n_estimators=6).fit(X, labels)
     np.testing.assert_allclose(begun.predict_proba(X), whole.predict_proba(X), rtol=1e-6)
 
 

@@ -99,20 +99,12 @@ CoupledBatch::CoupledBatch(const CoupledRows& rows, const MovedRows& moved, std:
     if (roles[block.segment].trains) blocks_.push_back(block);
   }
   together_ = put_together(blocks_, roles);
-  if (rows.labels.any()) spread_shares();
-}
-
-void CoupledBatch::spread_shares() {
-  const std::size_t rows = rows_.codes.rows;
-  shares_.assign(rows * width_, 1.0F);
+  if (!rows.labels.any()) return;
+  std::vector<const float*> of_lane;
   for (std::size_t k = 0; k < models_; ++k) {
-    const float* const share = rows_.labels.of(first_ + k, rows);
-    for (std::size_t i = 0; i < rows; ++i) {
-      float* const to = &shares_[i * width_ + k];
-      to[0] = share[i];
-      if (further_.any()) to[further_.against] = 1.0F - share[i];
-    }
+    of_lane.push_back(rows.labels.of(first_ + k, rows.codes.rows));
   }
+  shares_ = spread_shares(of_lane, rows.codes.rows, width_, further_.against);
 }
 
 double CoupledBatch::directional_slope(const Move& direction, Team& team) {

@@ -37,6 +37,13 @@ void find_least(const float* u, std::size_t n, float* least) {
   for (std::size_t k = 0; k < kTogether; ++k) least[k % W] = std::min(least[k % W], lowest[k]);
 }
 
+// The same of the other labels' margins.
+void find_least_of_others(const float* u, std::size_t n, float& least) {
+  float lowest = least;
+  for (std::size_t i = 0; i < n; ++i) lowest = -u[i] < lowest ? -u[i] : lowest;
+  least = lowest;
+}
+
 template <std::size_t W>
 void look_up(const std::uint8_t* code, const float* table, std::size_t n, bool first,
              float* __restrict out) {
@@ -86,6 +93,34 @@ void find_errors(std::size_t n, const float* __restrict p, const float* __restri
       error[j] = u[j] == 0.0f ? at_zero : below;
     }
   });
+}
+
+// to[i] *= by[i].
+void multiply(const float* __restrict by, std::size_t n, float* __restrict to) {
+  vectorized([=] {
+    for (std::size_t i = 0; i < n; ++i) to[i] *= by[i];
+  });
+}
+
+// Divides the weights of pairs of lanes.
+void keep_apart(const float* pairs, std::size_t n, float* __restrict first,
+                float* __restrict second) {
+  vectorized([=] {
+    for (std::size_t i = 0; i < n; ++i) {
+      first[i] = pairs[2 * i];
+      second[i] = pairs[2 * i + 1];
+    }
+  });
+}
+
+// The moves of lanes, and of those against them, so many lanes after, by the same tables.
+std::vector<Move> with_lanes_against(const std::vector<Move>& moves, std::size_t against) {
+  std::vector<Move> all = moves;
+  if (against == 0) return all;
+  for (const Move& move : moves) {
+    all.push_back({move.lane + against, move.codes, move.table, move.t, move.width, move.lines});
+  }
+  return all;
 }
 
 // The least of all processes' margins, and sums that are theirs, too.
@@ -201,7 +236,7 @@ class Margins::Pass {
     bool alone;
     Aligned<float> table;
     std::size_t width = 0;         // entries from one target to the next
-    const float* lines = nullptr;  // of a lane that is by itself
+    const float* lines = nullptr;  // of a model that is by itself
     float t = 0.0F;
   };
   // From this many lanes on, adding a whole row of lanes is cheaper than writing each lane's entry.
@@ -257,8 +292,10 @@ class Margins::Pass {
         double& lane_farthest = farthest[first + i % stride];
         lane_farthest = std::max(lane_farthest, wide(std::abs(move.table[i])));
       }
-      if (W > 1 || move.lines == nullptr) continue;
-      farthest[0] += wide(std::abs(move.t)) * largest_line(move.lines, m_.blocks_, team);
+      if (W > 2 || move.lines == nullptr) continue;
+      const double along_lines =
+          wide(std::abs(move.t)) * largest_line(move.lines, m_.blocks_, team);
+      for (std::size_t k = 0; k < W; ++k) farthest[k] += along_lines;
     }
     return farthest;
   }
@@ -293,6 +330,16 @@ class Margins::Pass {
   struct Totals {
     std::int64_t slope = 0, risk = 0, weight = 0, curvature = 0;
     std::array<HeldOut, 2> held_out{};  // of the negative class, and of the positive
+
+    void operator+=(const Totals& other) {
+      slope += other.slope;
+      risk += other.risk;
+      weight += other.weight;
+      curvature += other.curvature;
+      for (std::size_t c = 0; c < held_out.size(); ++c) {
+        for (std::size_t j = 0; j < held_out[c].size(); ++j) held_out[c][j] += other.held_out[c][j];
+      }
+    }
   };
   std::vector<Totals> add_up() const {
     std::vector<Totals> totals(m_.lanes_);
@@ -315,6 +362,11 @@ class Margins::Pass {
           to[2] += part.brier[k];
         }
       }
+    }
+    for (std::size_t k = 0; k < m_.further_.against; ++k) {
+      Totals& other = totals[k + m_.further_.against];
+      totals[k] += other;
+      other = totals[k];
     }
     return totals;
   }
@@ -357,6 +409,11 @@ class Margins::Pass {
     for (std::size_t j = 0; j < lost.size(); ++j) units[j]->lose_if(lost[j]);
     for (std::size_t k = 0; k < W; ++k) {
       if (lowest[k] > kNone) m_.least_u_[k] = static_cast<float>(-lowest[k]);
+    }
+    // Both labels have the same bounds, so that their sums have the same units.
+    for (std::size_t k = 0; k < m_.further_.against; ++k) {
+      float& other = m_.least_u_[k + m_.further_.against];
+      m_.least_u_[k] = other = std::min(m_.least_u_[k], other);
     }
     m_.least_ = -least;
   }
@@ -404,7 +461,8 @@ class Margins::Pass {
     const RowBlock& block = m_.blocks_[c];
     BlockSums& sums = parts_[c];
     const SegmentRoles& roles = m_.roles_[block.segment];
-    const bool stores = !m_.weight_.empty();
+    const bool stores = !m_.weight_.empty() && !m_.keeps_apart_;
+    const float* const share = m_.shares_.empty() ? nullptr : m_.shares_.data();
     alignas(64) Strip shift, spare_w, spare_c, loss, soft;
     for (std::size_t begin = block.begin; begin < block.end; begin += kRows) {
       const std::size_t n = std::min(kRows, block.end - begin);
@@ -424,11 +482,21 @@ class Margins::Pass {
           if (q != nullptr) m_.loss_.curvatures(x, q, n * W);
         }
         m_.weighting_->damp_weights(n, u, w);
+        if (share != nullptr) {
+          multiply(share + begin * W, n * W, w);
+          if (q != nullptr) multiply(share + begin * W, n * W, q);
+          if (request_.risk) multiply(share + begin * W, n * W, loss.data());
+        }
+        if (m_.keeps_apart_) {
+          keep_apart(w, n, m_.weight_.data() + begin, m_.against_.data() + begin);
+        }
         add_strip(n, s, w, q, shift.data(), request_.risk ? loss.data() : nullptr, roles.trained,
                   sums);
         if (add != nullptr) (*add)(w, q, begin, n);
       }
-      if (request_.held_out && roles.holds_out) add_held_out(roles, n, s, u, sums);
+      if (request_.held_out && roles.holds_out) {
+        add_held_out(roles, n, s, u, share == nullptr ? nullptr : share + begin * W, sums);
+      }
     }
   }
 
@@ -444,9 +512,9 @@ class Margins::Pass {
       } else {
         vectorized([=] { look_up<W>(code, table, n, m == 0, shift); });
       }
-      if (W == 1 && joint_[m].lines != nullptr) {
+      if (W <= 2 && joint_[m].lines != nullptr) {  // of a model by itself
         vectorized([n, shift, lines = joint_[m].lines + begin, t = joint_[m].t] {
-          for (std::size_t i = 0; i < n; ++i) shift[i] += t * lines[i];
+          for (std::size_t i = 0; i < n * W; ++i) shift[i] += t * lines[i / W];
         });
       }
     }
@@ -478,12 +546,15 @@ class Margins::Pass {
 
   // The predicted label is 1 where F > 0, as in scikit-learn.
   void add_held_out(const SegmentRoles& roles, std::size_t n, RowSampleWeights s, const float* u,
-                    BlockSums& sums) const {
+                    const float* share, BlockSums& sums) const {
     alignas(64) Strip p, log_loss, error, brier;
     m_.loss_.probabilities(u, p.data(), n * W);
     alignas(64) Strip signs;
     for (std::size_t j = 0; j < n * W; j += W) std::copy_n(roles.sign.data(), W, &signs[j]);
     find_errors(n * W, p.data(), u, signs.data(), log_loss.data(), error.data(), brier.data());
+    if (share != nullptr) {
+      for (Strip* const terms : {&log_loss, &error, &brier}) multiply(share, n * W, terms->data());
+    }
     const std::tuple<const Strip&, const TermUnits&, WholeSums&> held_out[] = {
         {log_loss, log_loss_units_, sums.log_loss},
         {error, share_units_, sums.error},
@@ -529,31 +600,35 @@ Memory Margins::needs(std::size_t rows, std::size_t lanes, const Loss& loss, boo
 }
 
 Margins::Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& roles,
-                 std::size_t lanes, const Loss& loss, bool needs_curvature,
-                 const VoteTargets& targets, std::unique_ptr<RowWeighting> weighting)
+                 const std::vector<std::size_t>& models, FurtherLanes further, bool feeds_trees,
+                 const Loss& loss, bool needs_curvature, const VoteTargets& targets,
+                 std::unique_ptr<RowWeighting> weighting)
     : rows_(rows),
       codes_(rows.codes),
       roles_(roles),
-      lanes_(lanes),
+      further_(further),
+      keeps_apart_(further.any() && feeds_trees),
+      lanes_(width_for(further.all(models.size()))),
       sample_weight_(rows.sample_weight),
       loss_(loss),
       needs_curvature_(needs_curvature),
       targets_(targets),
-      u_(rows.codes.rows * lanes, 0.0f),
+      u_(rows.codes.rows * lanes_, 0.0f),
       total_weight_(rows.totals.all),
       most_sample_weight_(rows.totals.most),
       weighting_(std::move(weighting)) {
+  if (further_.any()) {
+    for (const std::size_t m : models) {
+      share_of_lane_.push_back(rows.labels.of(m, codes_.rows));
+    }
+    shares_ = spread_shares(share_of_lane_, codes_.rows, lanes_, further_.against);
+  }
   for (std::size_t i = 0; i + 1 < codes_.segments.size(); ++i) {
-    const SegmentRoles& r = roles[i];
-    if (!r.trains && !r.holds_out) continue;
-    const double total = rows.totals.of_segment[i];
-    for (std::size_t k = 0; k < lanes; ++k) {
-      if (r.trained[k]) training_weight_[k] += total;
-      if (!r.held_out[k]) continue;
-      held_out_weight_[k] += total;
-      held_out_of_class_[r.sign[k] > 0.0F ? 1 : 0][k] += total;
+    for (std::size_t k = 0; k < lanes_; ++k) {
+      if (roles[i].trained[k]) training_weight_[k] += rows.totals.of_segment[i];
     }
   }
+  weigh_held_out(rows.totals);
   // The rows of bags and folds lie in many small segments.
   const auto alike = [&](std::size_t a, std::size_t b) {
     return roles[a].same(roles[b]) && targets_.of(a) == targets_.of(b);
@@ -565,17 +640,42 @@ Margins::Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& role
   together_ = put_together(blocks_, roles);
 }
 
+void Margins::weigh_held_out(const WeightTotals& totals) {
+  for (std::size_t i = 0; i + 1 < codes_.segments.size(); ++i) {
+    const SegmentRoles& r = roles_[i];
+    for (std::size_t k = 0; k < lanes_; ++k) {
+      if (!r.held_out[k]) continue;
+      held_out_weight_[k] += totals.of_segment[i];
+      double& of_class = held_out_of_class_[r.sign[k] > 0.0F ? 1 : 0][k];
+      if (shares_.empty()) {
+        of_class += totals.of_segment[i];
+        continue;
+      }
+      for (std::size_t row = codes_.segments[i]; row < codes_.segments[i + 1]; ++row) {
+        of_class += sample_weight_[row] * wide(shares_[row * lanes_ + k]);
+      }
+    }
+  }
+  for (Sums& of_class : held_out_of_class_) {  // of either label
+    for (std::size_t k = 0; k < further_.against; ++k) {
+      double& other = of_class[k + further_.against];
+      of_class[k] = other = of_class[k] + other;
+    }
+  }
+}
+
 std::vector<Point> Margins::move(const std::vector<Move>& moves,
                                  const std::vector<PassRequest>& requests, Team& team) {
   const PassRequest& request = requests.front();
   const bool sums_as_rows_move = request.cells && are_bounded(loss_);
   if ((!sums_as_rows_move || request.keeps_weights) && !keeps_weights_) {
-    weight_.resize(u_.size());
+    weight_.resize(keeps_apart_ ? codes_.rows : u_.size());
+    if (keeps_apart_) against_.resize(codes_.rows);
     if (needs_curvature_) curvature_.resize(u_.size());
     keeps_weights_ = true;
   }
   weighting_->settle(moves.empty() ? 0.0 : moves[0].t);
-  std::vector<Point> points = move_all(moves, request, team);
+  std::vector<Point> points = move_all(with_lanes_against(moves, further_.against), request, team);
   if (weighting_->follow(least_)) points = move_all({}, request, team);
   LanesThat loose{};
   for (std::size_t k = 0; k < lanes_; ++k) loose[k] = has_loose_sums(points[k], k);
@@ -633,6 +733,7 @@ void Margins::note_weights(double mean, Team& team) {
 void Margins::forget_weights() {
   weight_ = {};
   curvature_ = {};
+  against_ = {};
   keeps_weights_ = false;
   scratch_ = {};
   memory_ = {};
@@ -715,6 +816,10 @@ double Margins::slope_ahead(std::size_t lane, double t, Team& team) {
         alignas(64) Strip speed;
         along = weighting_->place_ahead(begin, n, step, along, to, speed.data());
         loss_.weights(x.data(), w.data(), n);
+        if (further_.any()) {
+          mix_labels(&Loss::weights, share_of_lane_[lane] + begin, -1.0F, to, n, w.data());
+          find_least_of_others(to, n, least[c]);
+        }
         const RowSampleWeights s = sample_weight_.from(begin);
         const float* weight = w.data();
         vectorized([&, n, s, weight, along](auto set) {
@@ -751,10 +856,25 @@ void Margins::Oracle::moved_to(double t) {
   ready_ = false;
 }
 
+void Margins::mix_labels(void (Loss::*of_margins)(const float*, float*, std::size_t) const,
+                         const float* share, float sign, const float* u, std::size_t n,
+                         float* out) const {
+  alignas(64) Strip opposite, other;
+  vectorized([=, to = opposite.data()] {
+    for (std::size_t i = 0; i < n; ++i) to[i] = -u[i];
+  });
+  (loss_.*of_margins)(opposite.data(), other.data(), n);
+  vectorized([=, from = other.data()] {
+    for (std::size_t i = 0; i < n; ++i) {
+      out[i] = share[i] * out[i] + sign * (1.0F - share[i]) * from[i];
+    }
+  });
+}
+
 // Scratch for two floats per row (one if there is a single lane).  It may be the memory of the
 // weights: they have been read by now, and the next pass writes them again.
 float* Margins::spare() {
-  if (!weight_.empty()) return weight_.data();
+  if (!weight_.empty() && !keeps_apart_) return weight_.data();
   scratch_.resize(codes_.rows * std::min<std::size_t>(lanes_, 2));
   return scratch_.data();
 }
@@ -784,9 +904,15 @@ RowsAtShift::CellSums Margins::ByCell::sum_rows(const CellOfCode& cell_of,
             vectorized([n, &u, least = &least[k]] { find_least<1>(u.data(), n, least); });
             m.loss_.weights(u.data(), w.data(), n);
             m.loss_.curvatures(u.data(), c.data(), n);
+            if (m.further_.any()) {
+              const float* const share = m.share_of_lane_[lane_] + begin;
+              m.mix_labels(&Loss::weights, share, -1.0F, u.data(), n, w.data());
+              m.mix_labels(&Loss::curvatures, share, 1.0F, u.data(), n, c.data());
+              find_least_of_others(u.data(), n, least[k]);
+            }
             for (std::size_t i = 0; i < n; ++i) {
               const double s = m.sample_weight_[begin + i];
-              parts[k].slope[cell_of[code[i]]] += all.units.weight.round(s * wide(w[i]));
+              parts[k].slope[cell_of[code[i]]] += all.units.weight.round_signed(s * wide(w[i]));
               parts[k].curvature[cell_of[code[i]]] += all.units.curvature.round(s * wide(c[i]));
             }
           }

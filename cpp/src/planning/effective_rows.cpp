@@ -21,7 +21,7 @@ void EffectiveRowCount::set(Units& units, const Most& most_weight) const {
     const double most = most_weight[k];
     units.weights.set(k, most, rows_.sample_weight, rows_.totals.all);
     // With one label, a row with soft labels may weigh more: up to 1.
-    const double square = batch_.further.any() ? most : most * most;
+    const double square = batch_.further.any() ? std::max(most, most * most) : most * most;
     units.squares.set(k, square, rows_.sample_weight, rows_.totals.all);
     if (!batch_.further.any()) continue;
     units.weights.set(k + batch_.further.against, most, rows_.sample_weight, rows_.totals.all);

@@ -11,7 +11,7 @@ namespace {
 
 // Whether cells have sums of curvatures, and not as further lanes.
 bool sums_curvature(const RoundContext& context) {
-  return context.algorithm.response().needs_curvature() && !context.batch.further.any();
+  return context.algorithm.response().needs_curvature() && context.batch.further.curvature == 0;
 }
 
 }  // namespace

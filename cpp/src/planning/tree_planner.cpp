@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "properboost/core/aligned.hpp"
+#include "properboost/core/instruction_set.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/random.hpp"
+#include "properboost/data/soft_labels.hpp"
 #include "properboost/learners/learner.hpp"
 #include "properboost/margins/moving_margins.hpp"
 #include "properboost/margins/sample_weights.hpp"
@@ -28,7 +30,8 @@ class TreePlanner final : public Planner {
       : Planner(context),
         learner_(learner),
         limits_(learner.limits),
-        slots_(Slots::of_classes(at_.model(0).roles)),
+        slots_(at_.rows.labels.any() ? Slots::of_soft_labels(at_.model(0).roles)
+                                     : Slots::of_classes(at_.model(0).roles)),
         screens_(at_.rows, slots_, at_.algorithm.least_screen()) {
     limits_.row_weight = at_.weights.scaled(limits_.row_weight);
     limits_.fields.min_child_weight = at_.weights.scaled(limits_.fields.min_child_weight);
@@ -55,6 +58,7 @@ class TreePlanner final : public Planner {
     if (!active[0]) return updates;
     const TreeGrowers::Loan grower = at_.growers->borrow();
     const std::optional<Screen> screen = find_screen(screens_, team);
+    if (at_.batch.margins->against() != nullptr) find_squares(team);
     RowWeights weights = row_weights();
     weights.screen = screen ? &*screen : nullptr;
     Tree tree = grower->grow(slots_, weights, criterion(), at_.batch.regularizers[0], limits_,
@@ -85,7 +89,9 @@ class TreePlanner final : public Planner {
             at_.rows.numbers,
             nullptr,
             margins.against(),
-            margins.shares()};
+            margins.shares(),
+            squares_.empty() ? nullptr : squares_.data(),
+            squares_.empty() ? nullptr : squares_of_others_.data()};
   }
 
   // The rows that the round's tree is grown from, if not all: those that are drawn are few already.
@@ -144,6 +150,34 @@ class TreePlanner final : public Planner {
     }
   }
 
+  // In the order of the table, which is faster than node by node.
+  void find_squares(Team& team) {
+    const BatchMargins& margins = *at_.batch.margins;
+    const std::size_t rows = at_.rows.codes.rows;
+    squares_.resize(rows);
+    squares_of_others_.resize(rows);
+    constexpr std::size_t kRows = 8192;
+    team.for_each((rows + kRows - 1) / kRows, 2.0 * static_cast<double>(rows), [&](std::size_t c) {
+      const std::size_t first = c * kRows, n = std::min(kRows, rows - first);
+      const auto find = [&](const float* weights, Aligned<float>& squares, auto share_of) {
+        vectorized([=, from = weights + first, out = squares.data() + first] {
+          float* const __restrict to = out;  // copies, which nothing written could change
+          const float* const weight = from;
+          const auto share = share_of;
+          const std::size_t all = n;
+          for (std::size_t i = 0; i < all; ++i) {
+            to[i] = static_cast<float>(
+                square_by_share(static_cast<double>(weight[i]), weight[i], share(i)));
+          }
+        });
+      };
+      const float* const shares = margins.shares() + first;
+      find(margins.weight(), squares_, [shares](std::size_t i) { return shares[i]; });
+      find(margins.against(), squares_of_others_,
+           [shares](std::size_t i) { return 1.0F - shares[i]; });
+    });
+  }
+
   void add_lines(RoundUpdate& update, const LeafLines& lines) {
     FittedLines fitted = lines.fit(update.tree, slots_, row_weights(), at_.algorithm.response(),
                                    at_.batch.regularizers[0], update.table, at_.rows.totals.all);
@@ -192,7 +226,8 @@ class TreePlanner final : public Planner {
   const Slots slots_;
   RowScreen screens_;
   Aligned<std::uint8_t> nodes_;
-  Aligned<float> line_of_row_;  // of the last tree
+  Aligned<float> line_of_row_;                  // of the last tree
+  Aligned<float> squares_, squares_of_others_;  // of weights, with soft labels
 };
 
 // One tree of all classes of a joint model.

@@ -71,16 +71,29 @@ void check_coupling(const std::vector<Model>& models, const Algorithm& algorithm
   }
 }
 
-// Rows that are of every class by a share are those of one segment.
+// Rows that are of every class by a share are positive in every model.  Those of a joint model are
+// one segment.
 void check_soft(const std::vector<Model>& models, const Algorithm& algorithm,
                 std::size_t segments) {
-  if (algorithm.coupling().classes == 1 || segments != 1 || algorithm.least_screen() > 0) {
+  const bool is_joint = algorithm.coupling().classes > 1;
+  if ((is_joint && segments != 1) || algorithm.least_screen() > 0 ||
+      algorithm.step().solves() != Solved::kNone || algorithm.targets().count > 1) {
     throw std::invalid_argument(
-        "labels must be none without a joint model, of several segments, or with a screen");
+        "labels must be none with a screen, with steps that are solved for, for votes, or for a "
+        "joint model of several segments");
   }
   for (const Model& model : models) {
-    if (has_lines(model) || (grows_trees(model) && !algorithm.coupling().shares_trees())) {
-      throw std::invalid_argument("labels must be none with lines, or with a tree of each class");
+    for (const Role role : model.roles) {
+      if (sign_of(role) < 0.0) {
+        throw std::invalid_argument("labels must be none where rows are negative");
+      }
+    }
+    if (!grows_trees(model)) continue;
+    if (is_joint ? has_lines(model) || !algorithm.coupling().shares_trees()
+                 : algorithm.response().needs_curvature()) {
+      throw std::invalid_argument(
+          "labels must be none for trees of independent models with curvatures, and for those of "
+          "joint models with lines, or with a tree of each class");
     }
   }
 }

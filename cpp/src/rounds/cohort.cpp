@@ -23,6 +23,7 @@ namespace {
 double cost_of_width(std::size_t lanes) {
   switch (width_for(lanes)) {
     case 1: return 0.13;
+    case 2: return 0.2;
     case 4: return 0.28;
     case 8: return 0.5;
     default: return 1.0;
@@ -53,8 +54,11 @@ std::vector<std::vector<Lanes>> deal_into_cohorts(const std::vector<Model>& mode
                                                   const Algorithm& algorithm, bool have_peers,
                                                   bool are_soft) {
   const std::size_t coupled = algorithm.coupling().classes;
-  const bool needs_curvature = algorithm.response().needs_curvature();
-  std::size_t most = kMostLanes / (are_soft ? FurtherLanes::of(1, needs_curvature).all(1) : 1);
+  const FurtherLanes further =
+      are_soft ? find_further_lanes(models.front(), algorithm, 1) : FurtherLanes();
+  std::size_t most = kMostLanes / further.all(1);
+  // Few models, of two lanes each, leave many of 16 lanes unused, which cost as much as twice 8.
+  if (are_soft && coupled == 1) most /= 2;
   for (const Model& model : models) most = std::min(most, algorithm.most_lanes(model));
   const auto same_rows = [](const Model& a, const Model& b) {
     for (std::size_t s = 0; s < a.roles.size(); ++s) {
@@ -131,8 +135,7 @@ void Cohort::begin() {
 void Cohort::set_up() {
   batches_.clear();
   for (const Lanes& lanes : dealt_) {
-    batches_.push_back(make_batch(lanes, fit_->models, fit_->rows, fit_->counts,
-                                  fit_->algorithm.response().needs_curvature()));
+    batches_.push_back(make_batch(lanes, fit_->models, fit_->rows, fit_->counts, fit_->algorithm));
   }
   if (fit_->algorithm.coupling().classes == 1) {
     make_margins();
@@ -152,7 +155,8 @@ void Cohort::make_margins() {
   const Algorithm& algorithm = fit_->algorithm;
   ModelBatch& batch = *batches_.front();
   auto margins = std::make_unique<Margins>(
-      fit_->rows, batch.roles, width_for(batch.models.size()), *fit_->models[models_.front()].loss,
+      fit_->rows, batch.roles, batch.models, batch.further,
+      grows_trees(fit_->models[models_.front()]), *fit_->models[models_.front()].loss,
       algorithm.response().needs_curvature(), algorithm.targets(),
       algorithm.make_weighting(fit_->rows.codes.rows));
   batch.margins = margins.get();
@@ -199,9 +203,9 @@ Memory Cohort::memory() const {
   Memory all;
   const bool is_soft = fit_->rows.labels.any();
   for (const Lanes& lanes : dealt_) {
-    const auto further = FurtherLanes::of(lanes.size(), needs_curvature);
-    const bool has_further = is_soft && !grows_trees(first);
-    widths.push_back(width_for(has_further ? further.all(lanes.size()) : lanes.size()));
+    const FurtherLanes further =
+        is_soft ? find_further_lanes(first, algorithm, lanes.size()) : FurtherLanes();
+    widths.push_back(width_for(further.all(lanes.size())));
     all.permanent += lanes.size() * bins.total_width();  // which codes are occupied
     if (is_soft) all.permanent += codes.rows * widths.back() * sizeof(float);  // shares
     if (!grows_trees(first)) {
@@ -221,12 +225,13 @@ Memory Cohort::memory() const {
     if (algorithm.least_screen() > 0) all.working += codes.rows;  // and where a grower finds them
     all.working += shares ? TreeGrower::joint_bytes(bins, codes.rows, training, dealt_.size(),
                                                     (*grown)->limits.leaves)
-                          : TreeGrower::bytes(codes.rows, training, needs_curvature);
+                          : TreeGrower::bytes(codes.rows, training, needs_curvature || is_soft);
   }
   if (algorithm.coupling().classes > 1) {
     all += CoupledMargins::needs(codes.rows, widths, *first.loss, algorithm.coupling(),
                                  needs_curvature && (!is_soft || grows_trees(first)));
   } else {
+    if (is_soft && grows_trees(first)) all.working += 2 * codes.rows * sizeof(float);  // squares
     const bool keeps_weights = grows_trees(first) || !algorithm.selection().in_turn();
     all += Margins::needs(codes.rows, widths.front(), *first.loss, keeps_weights, needs_curvature);
   }

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "properboost/data/training_rows.hpp"
+#include "properboost/responses/response.hpp"
+#include "properboost/rounds/algorithm.hpp"
 #include "properboost/rounds/model.hpp"
 
 namespace properboost {
@@ -30,23 +32,32 @@ std::vector<double> find_crowding(const ModelBatch& batch, const Bins& bins,
 }
 
 // Every row of a batch counts for the class of each lane, and against it.
-void add_further_lanes(ModelBatch& batch, bool needs_curvature) {
+void add_further_lanes(ModelBatch& batch, const std::vector<Model>& models, FurtherLanes further) {
+  batch.further = further;
+  if (!further.any()) return;
   const std::size_t n = batch.models.size();
-  batch.further = FurtherLanes::of(n, needs_curvature);
-  for (SegmentRoles& roles : batch.roles) {
+  for (std::size_t s = 0; s < batch.roles.size(); ++s) {
+    SegmentRoles& roles = batch.roles[s];
     for (std::size_t k = 0; k < n; ++k) {
-      roles.set(k + batch.further.against, Role::kNegative);
-      if (needs_curvature) roles.set(k + batch.further.curvature, Role::kPositive);
+      const Role role = models[batch.models[k]].roles[s];
+      roles.set(k + further.against, opposite(role));
+      if (further.curvature > 0) roles.set(k + further.curvature, role);
     }
   }
 }
 
 }  // namespace
 
+FurtherLanes find_further_lanes(const Model& model, const Algorithm& algorithm, std::size_t lanes) {
+  const bool is_joint = algorithm.coupling().classes > 1;
+  if (is_joint && grows_trees(model)) return {};
+  return FurtherLanes::of(lanes, is_joint && algorithm.response().needs_curvature());
+}
+
 std::unique_ptr<ModelBatch> make_batch(Lanes lanes, const std::vector<Model>& models,
                                        const TrainingRows& rows,
                                        const std::vector<std::size_t>& counts,
-                                       bool needs_curvature) {
+                                       const Algorithm& algorithm) {
   auto made = std::make_unique<ModelBatch>();
   ModelBatch& batch = *made;
   batch.models = std::move(lanes);
@@ -64,8 +75,10 @@ std::unique_ptr<ModelBatch> make_batch(Lanes lanes, const std::vector<Model>& mo
       for (std::size_t b = 0; b < codes; ++b) occupied[b] |= segment_counts[b] > 0 ? 1 : 0;
     }
   }
-  if (rows.labels.any() && !grows_trees(models[batch.models.front()])) {
-    add_further_lanes(batch, needs_curvature);
+  if (rows.labels.any()) {
+    add_further_lanes(
+        batch, models,
+        find_further_lanes(models[batch.models.front()], algorithm, batch.models.size()));
   }
   batch.blocks = cut_into_accumulation_blocks(rows.codes.segments, batch.roles);
   batch.crowding = find_crowding(batch, rows.bins, counts);

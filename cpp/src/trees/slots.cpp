@@ -32,6 +32,10 @@ Slots Slots::of_classes(const std::vector<Role>& roles) {
                     [](std::size_t, bool positive) { return positive ? kPositive : kNegative; });
 }
 
+Slots Slots::of_soft_labels(const std::vector<Role>& roles) {
+  return find_slots(roles, 1, [](std::size_t, bool) { return kPositive; });
+}
+
 Slots Slots::of_joint_classes(const std::vector<const std::vector<Role>*>& roles) {
   return find_slots(*roles.front(), roles.size(), [&](std::size_t segment, bool) {
     std::size_t k = 0;

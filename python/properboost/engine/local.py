@@ -29,7 +29,7 @@ from properboost.engine.protocols import (
     TrainingRows,
     describe_rows,
 )
-from properboost.engine.soft_labels import SharedRows, number_used, takes_shares
+from properboost.engine.soft_labels import Parts, SharedRows, number_used, takes_shares
 from properboost.losses.builtin import MarginLoss
 from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.interactions import PairBins
@@ -170,15 +170,26 @@ class LocalBooster:
 
 
 class SoftBooster(LocalBooster):
-    """The engine over rows that are of every class by a share, as one over their labels."""
+    """The engine over rows that are of every class by a share, as one over their labels.
 
-    def __init__(self, native: _core.Boosting, place: NDArray[np.int64]) -> None:
+    `place` is that of each label's row in the engine, and `parts` are the rows there.
+    """
+
+    def __init__(self, native: _core.Boosting, place: NDArray[np.int64], parts: Parts) -> None:
         super().__init__(native)
-        self._place = place
+        self._place, self._parts = place, parts
 
     def raw(self, model: int) -> NDArray[np.float64]:
         """Return the raw predictions of all labels."""
         return super().raw(model)[self._place]
+
+    def held_out(self, model: int) -> NDArray[np.float64]:
+        """Return the raw predictions of the labels of the model's held-out rows."""
+        sizes = np.diff(self._parts.segments)
+        is_held_out = np.repeat(np.abs(self._parts.roles[model]) == 2, sizes)
+        place_there = np.cumsum(is_held_out) - 1
+        places: NDArray[np.intp] = place_there[self._place[is_held_out[self._place]]]
+        return super().held_out(model)[places]
 
 
 @dataclass(frozen=True, eq=False)
@@ -440,14 +451,21 @@ class SoftRows(LocalRows):
     @cached_property
     def _of_table(self) -> LocalRows:
         """The rows of the table that have labels, as rows of one segment."""
+        return self._in_order(None, np.array([0, len(self.shared.first)]))
+
+    def _in_order(self, order: NDArray[np.intp] | None, segments: NDArray[np.int64]) -> LocalRows:
+        """Return the rows of the table that have labels, in an order; None stands for theirs."""
         shared = self.shared
-        n_rows = len(shared.first)
+        places, weight = shared.rows, shared.weight
+        if order is not None:
+            places = order if places is None else places[order]
+            weight = None if weight is None else weight[order]
         return self._as_plain(
-            codes=self.codes if shared.rows is None else self.codes.take(shared.rows, axis=1),
-            weight=shared.weight,
-            segments=np.array([0, n_rows]),
-            class_of=np.zeros(1, dtype=np.intp),
-            numbers=np.arange(n_rows),
+            codes=self.codes if places is None else self.codes.take(places, axis=1),
+            weight=weight,
+            segments=segments,
+            class_of=np.zeros(len(segments) - 1, dtype=np.intp),
+            numbers=np.arange(segments[-1]),
         )
 
     def _as_plain(self, **changes: Any) -> LocalRows:
@@ -477,6 +495,8 @@ class SoftRows(LocalRows):
 
     def weigh_groups(self, group_of: NDArray[np.int64], n_groups: int) -> list[CodeWeights]:
         """Return the weight of each code in each group of segments; -1 is no group."""
+        if n_groups == 1 and not group_of.any():
+            return self._of_table.weigh_groups(np.zeros(1, dtype=np.int64), 1)
         group_of_label = np.repeat(group_of, np.diff(self.segments))
         return [self._weigh_labels(group_of_label == group) for group in range(n_groups)]
 
@@ -498,23 +518,35 @@ class SoftRows(LocalRows):
 
         Raises MemoryError if there is less memory than boosting certainly takes.
         """
-        learners = [options.weak_learner for options in models.options]
         screen = models.options[0].find_screen(self.rows_of_class)
-        if not takes_shares(learners, models.roles, models.joint_loss, screen):
+        if not takes_shares(models.options, models.roles, models.joint_loss, screen):
             return self.labels.start(models)
-        shared, whole = self.shared, self._of_table
-        base = models.base
+        shared, base = self.shared, models.base
+        parts = Parts.of(models.roles, self.segments, shared)
+        if parts is None or not (models.roles > 0).any(axis=1).all():
+            return self.labels.start(models)
+        first, place, whole = shared.first, shared.place, self._of_table
+        shares = self._find_shares(models.roles)
+        if parts.order is not None:
+            first, shares = first[parts.order], shares[:, parts.order]
+            place = np.argsort(parts.order)[place]
+            whole = self._in_order(parts.order, parts.segments)
         rows = _core.Rows(
             to_native(whole.codes),
             self.bins,
             whole.segments,
             weight=whole.weight,
-            base=None if base is None else np.ascontiguousarray(base[:, shared.first]),
-            labels=shared.shares,
+            base=None if base is None else np.ascontiguousarray(base[:, first]),
+            labels=np.ascontiguousarray(shares),
             n_threads=self.n_threads,
         )
-        roles = np.ones((len(models.roles), 1), dtype=np.int8)
-        return SoftBooster(self._set_up(replace(models, roles=roles), rows), shared.place)
+        native = self._set_up(replace(models, roles=parts.roles), rows)
+        return SoftBooster(native, place, parts)
+
+    def _find_shares(self, roles: NDArray[np.int8]) -> NDArray[np.float32]:
+        """Return the share of each model's positive class in each row of the table."""
+        positive = [int(self.class_of[of_model > 0][0]) for of_model in roles]
+        return self.shared.shares[positive]
 
 
 def start_votes(rows: LocalRows, options: VotingOptions, loss: MarginLoss) -> _core.Boosting:

@@ -1,4 +1,4 @@
-"""Rows whose labels are probabilities, as the engine takes them for joint models."""
+"""Rows whose labels are probabilities, as the engine takes them: once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,9 +7,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.parameters.boosting import BoostingOptions
+from properboost.parameters.kinds import SOLVED
 from properboost.parameters.learners import Stump, Table, Tree, WeakLearner
 
-__all__ = ["SharedRows", "number_used", "takes_shares"]
+__all__ = ["Parts", "SharedRows", "number_used", "takes_shares"]
 
 ROUNDING = 1e-12
 """How far from 1 a row's probabilities may add up by rounding."""
@@ -66,19 +68,66 @@ def number_used(
     return np.flatnonzero(are_used), (np.cumsum(are_used) - 1)[values]
 
 
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Parts of the rows that every model uses alike, whatever their labels."""
+
+    order: NDArray[np.intp] | None
+    """The places of the rows, sorted by part; None stands for their own order."""
+    segments: NDArray[np.int64]
+    """Where each part begins, and where the last one ends."""
+    roles: NDArray[np.int8]
+    """The role of each part in each model, which is that of positive rows, (n_models, n_parts)."""
+
+    @classmethod
+    def of(
+        cls, roles: NDArray[np.int8], segments: NDArray[np.int64], shared: SharedRows
+    ) -> Self | None:
+        """Return the parts of rows, by the roles and bounds of the labels' segments.
+
+        None stands for rows whose labels have different roles.
+        """
+        used_alike, part_of = np.unique(np.abs(roles), axis=1, return_inverse=True)
+        if used_alike.shape[1] == 1:
+            whole = np.array([0, len(shared.first)])
+            return cls(None, whole, np.ascontiguousarray(used_alike))
+        part_of_label = np.repeat(part_of.ravel(), np.diff(segments))
+        part_of_row = part_of_label[shared.first]
+        if (part_of_row[shared.place] != part_of_label).any():
+            return None
+        sizes = np.bincount(part_of_row, minlength=used_alike.shape[1])
+        order = np.argsort(part_of_row, kind="stable")
+        return cls(order, np.cumsum([0, *sizes]), np.ascontiguousarray(used_alike))
+
+
 def takes_shares(
-    learners: Sequence[WeakLearner], roles: NDArray[np.int8], joint_loss: str, screen: Any
+    options: Sequence[BoostingOptions], roles: NDArray[np.int8], joint_loss: str, screen: Any
 ) -> bool:
     """Return whether the engine takes rows that are of every class by a share.
 
-    It does for one joint model that holds out no row.  Trees must be shared by the classes, draw no
-    rows and have no lines, and no `screen` of the rows may compare features.
+    It does for tables, stumps and trees from all rows.  Trees of a joint model must be shared by
+    its classes and have no lines, and those of others must sum no curvatures.  A joint model must
+    hold out no row, others must not solve for coefficients, and no `screen` of the rows may compare
+    features.
     """
-    holds_out = bool((np.abs(roles) != 1).any())
-    return bool(joint_loss) and not holds_out and not screen and all(map(_takes_shares, learners))
+    if screen:
+        return False
+    if joint_loss:
+        learns_all = bool((np.abs(roles) == 1).all())
+        return learns_all and all(_takes_joint_shares(each.weak_learner) for each in options)
+    return all(map(_takes_shares, options))
 
 
-def _takes_shares(learner: WeakLearner) -> bool:
+def _takes_joint_shares(learner: WeakLearner) -> bool:
     if isinstance(learner, Tree):
         return learner.shares_classes and not learner.linear_leaves and learner.subsample == 1.0
+    return isinstance(learner, Table | Stump)
+
+
+def _takes_shares(options: BoostingOptions) -> bool:
+    learner = options.weak_learner
+    if options.step in SOLVED:
+        return False
+    if isinstance(learner, Tree):
+        return learner.subsample == 1.0 and options.response != "newton"
     return isinstance(learner, Table | Stump)

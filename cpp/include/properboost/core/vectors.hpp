@@ -167,4 +167,13 @@ struct alignas(8) Halves {
   }
 };
 
+// Sums of 32 bits do not overflow: see histogram/narrow_terms.hpp.
+template <>
+struct Wholes<2, std::uint32_t> {
+  Halves both;
+
+  void operator+=(const Wholes& other) noexcept { both += other.both; }
+  std::uint32_t operator[](std::size_t k) const noexcept { return both.data[k]; }
+};
+
 }  // namespace properboost

@@ -74,9 +74,12 @@ class Histogram {
     const CellUnits& units = units_[lane];
     if (further.any()) {
       for (std::size_t b = 0; b < result.width(); ++b, i += lanes_) {
-        buffer[b] = {
-            units.weight.value(sums_[i]), units.weight.value(sums_[i + further.against + all()]),
-            further.curvature == 0 ? 0.0 : units.curvature.value(sums_[i + further.curvature])};
+        const std::size_t against = i + further.against;
+        std::int64_t curvature = 0;
+        if (further.curvature > 0) curvature = sums_[i + further.curvature];
+        if (has_curvature_) curvature = sums_[i + 2 * all()] + sums_[against + 2 * all()];
+        buffer[b] = {units.weight.value(sums_[i]), units.weight.value(sums_[against + all()]),
+                     units.curvature.value(curvature)};
       }
       return result;
     }

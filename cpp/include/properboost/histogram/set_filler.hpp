@@ -55,6 +55,7 @@ class SetFiller {
 template <std::size_t W>
 std::unique_ptr<SetFiller> make_set_filler(const FilledRows& rows, bool narrow);
 extern template std::unique_ptr<SetFiller> make_set_filler<1>(const FilledRows&, bool);
+extern template std::unique_ptr<SetFiller> make_set_filler<2>(const FilledRows&, bool);
 extern template std::unique_ptr<SetFiller> make_set_filler<4>(const FilledRows&, bool);
 extern template std::unique_ptr<SetFiller> make_set_filler<8>(const FilledRows&, bool);
 extern template std::unique_ptr<SetFiller> make_set_filler<16>(const FilledRows&, bool);

@@ -117,7 +117,7 @@ template <class SumOfTerms>
 struct MadeTerms {
   using Sum = SumOfTerms;
   // Copies of many lanes would go through memory.
-  using Term = std::conditional_t<Sum::kLanes == 1, Sum, const Sum&>;
+  using Term = std::conditional_t<sizeof(Sum) <= 2 * sizeof(std::int64_t), Sum, const Sum&>;
   static constexpr std::size_t kJointCells = BundleSet::most_cells(Sum::kLanes, Sum::kHasCurvature);
 
   const Sum* terms;

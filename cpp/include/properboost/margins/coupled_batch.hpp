@@ -75,7 +75,6 @@ class CoupledBatch final : public BatchMargins {
   void spread(const float* from, std::size_t stride, std::size_t n, float* to) const;
   // The same of all numbers of a strip's rows from `place` on.
   void spread_all(const CoupledStrip& strip, std::size_t place, std::size_t n, float* to) const;
-  void spread_shares();
 
   const CoupledRows& rows_;
   const MovedRows& moved_;

@@ -6,6 +6,9 @@
 // returns the slope after the move: how fast the risk still falls along the look-up table.  The
 // pass stores the weights for the next round; if only one feature's cells are requested, it sums
 // the weights at once instead.
+//
+// Rows with soft labels have two margins, u and -u, in a lane and in the one against it.  Their
+// weights are those of either label times its share.
 #pragma once
 
 #include <algorithm>
@@ -39,8 +42,9 @@ class Team;
 
 class Margins final : public BatchMargins, public MovingMargins {
  public:
-  // `roles` has one entry per segment.  All arguments must outlive it.
-  Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& roles, std::size_t lanes,
+  // `roles` has one entry per segment, and `models` one per lane.  All arguments must outlive it.
+  Margins(const TrainingRows& rows, const std::vector<SegmentRoles>& roles,
+          const std::vector<std::size_t>& models, FurtherLanes further, bool feeds_trees,
           const Loss& loss, bool needs_curvature, const VoteTargets& targets,
           std::unique_ptr<RowWeighting> weighting);
 
@@ -56,6 +60,13 @@ class Margins final : public BatchMargins, public MovingMargins {
   const float* weight() const noexcept override { return weight_.data(); }
   const float* curvature() const noexcept override {
     return curvature_.empty() ? nullptr : curvature_.data();
+  }
+  const float* against() const noexcept override {
+    return against_.empty() ? nullptr : against_.data();
+  }
+  const float* shares() const noexcept override {
+    if (shares_.empty()) return nullptr;
+    return keeps_apart_ ? share_of_lane_.front() : shares_.data();
   }
   std::uint64_t renewals() const noexcept override { return renewals_; }
   const LaneUnits& cell_units() const noexcept override { return units_; }
@@ -77,6 +88,10 @@ class Margins final : public BatchMargins, public MovingMargins {
   void set_u(std::size_t row, std::size_t lane, float u) noexcept override {
     u_[row * lanes_ + lane] = u;
     least_u_[lane] = std::min(least_u_[lane], u);
+    if (!further_.any()) return;
+    u_[row * lanes_ + lane + further_.against] = -u;
+    least_u_[lane] = std::min(least_u_[lane], -u);
+    least_u_[lane + further_.against] = least_u_[lane];
   }
   void reduce_bounds(AllReduce all_reduce) override;
   std::vector<Point> move(const std::vector<Move>& moves, const std::vector<PassRequest>& requests,
@@ -138,6 +153,12 @@ class Margins final : public BatchMargins, public MovingMargins {
   }
   // Whether weights are so small, however far rows move, that cells may be summed as they do.
   static bool are_bounded(const Loss& loss);
+  // The sample weight of held-out rows, by class and lane.
+  void weigh_held_out(const WeightTotals& totals);
+  // Mixes what a loss gives for some rows of a lane with what it gives for the other label: by the
+  // labels' shares, times `sign` for the other.
+  void mix_labels(void (Loss::*of_margins)(const float*, float*, std::size_t) const,
+                  const float* share, float sign, const float* u, std::size_t n, float* out) const;
   float* spare();
   double nanoseconds(double a_margin) const {
     return a_margin * static_cast<double>(codes_.rows * lanes_);
@@ -160,6 +181,8 @@ class Margins final : public BatchMargins, public MovingMargins {
   const TrainingRows& rows_;
   const Codes& codes_;
   const std::vector<SegmentRoles>& roles_;
+  const FurtherLanes further_;
+  const bool keeps_apart_;  // the weights for and against a single model's class, for trees
   std::size_t lanes_;
   const RowSampleWeights sample_weight_;
   const Loss& loss_;
@@ -171,7 +194,9 @@ class Margins final : public BatchMargins, public MovingMargins {
   std::vector<BlocksTogether> together_;  // of those
   Sums training_weight_{}, held_out_weight_{};
   std::array<Sums, 2> held_out_of_class_{};
-  Aligned<float> u_, weight_, curvature_;
+  Aligned<float> u_, weight_, curvature_, against_;
+  std::vector<const float*> share_of_lane_;  // of rows with soft labels, and the same [row][lane]
+  Aligned<float> shares_;
   Aligned<float> scratch_;
   Aligned<unsigned char> memory_;  // for the sums of cells
   double total_weight_, most_sample_weight_;

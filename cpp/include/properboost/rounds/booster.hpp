@@ -33,7 +33,7 @@ struct Rows {
   std::optional<Base> base = {};        // or else models start from 0
   Peers* peers = nullptr;               // hold other rows of the same segments
   RowNumbers numbers = {};
-  SoftLabels labels = {};  // of rows of one segment, which is positive in every class
+  SoftLabels labels = {};  // of rows that are positive in every model
 };
 
 // Models trained together over the same rows, a batch of lanes at a time.

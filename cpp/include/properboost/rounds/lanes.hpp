@@ -1,7 +1,7 @@
 // Lanes: models trained together over the same codes.
 //
 // The numbers that a row or cell has in all lanes lie side by side ([row][lane], [code][lane]), so
-// that one vector operation serves all of them.  A model batch has 1, 4, 8 or 16 lanes; the last
+// that one vector operation serves all of them.  A model batch has 1, 2, 4, 8 or 16 lanes; the last
 // ones may be unused.  A batch of width 1 holds a single model.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace properboost {
 constexpr std::size_t kMostLanes = 16;  // a 64-byte vector of float32
 
 inline std::size_t width_for(std::size_t lanes) noexcept {
-  return lanes <= 1 ? 1 : lanes <= 4 ? 4 : lanes <= 8 ? 8 : kMostLanes;
+  return lanes <= 1 ? 1 : lanes <= 2 ? 2 : lanes <= 4 ? 4 : lanes <= 8 ? 8 : kMostLanes;
 }
 
 // visitor(std::integral_constant<std::size_t, width>{})
@@ -24,6 +24,7 @@ template <class Visitor>
 decltype(auto) visit_width(std::size_t width, Visitor&& visitor) {
   switch (width) {
     case 1: return visitor(std::integral_constant<std::size_t, 1>{});
+    case 2: return visitor(std::integral_constant<std::size_t, 2>{});
     case 4: return visitor(std::integral_constant<std::size_t, 4>{});
     case 8: return visitor(std::integral_constant<std::size_t, 8>{});
     default: return visitor(std::integral_constant<std::size_t, kMostLanes>{});
@@ -78,6 +79,8 @@ struct SegmentRoles {
 // the curvatures.  They are so many lanes after it, or there are none: 0.
 //
 // Rows with soft labels count for and against each class.  As lanes, all their numbers are one add.
+// Of an independent model the lane against its class has the margins of the other label, and
+// curvatures of its own.
 struct FurtherLanes {
   std::size_t against = 0, curvature = 0;
 

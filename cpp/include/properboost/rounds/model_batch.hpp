@@ -12,6 +12,7 @@
 
 namespace properboost {
 
+class Algorithm;
 class BatchMargins;
 struct Model;
 struct TrainingRows;
@@ -31,11 +32,14 @@ struct ModelBatch {
   BatchMargins* margins = nullptr;  // its part of the cohort's
 };
 
-// A batch of these lanes, which has no margins yet; `counts` is [segment][code]: rows.  Its cells
-// may have sums of curvatures.
+// The further lanes of so many lanes of a model with soft labels.  The classes of a joint model
+// have one curvature for both labels, and keep the weights of trees apart.
+FurtherLanes find_further_lanes(const Model& model, const Algorithm& algorithm, std::size_t lanes);
+
+// A batch of these lanes, which has no margins yet; `counts` is [segment][code]: rows.
 std::unique_ptr<ModelBatch> make_batch(Lanes lanes, const std::vector<Model>& models,
                                        const TrainingRows& rows,
                                        const std::vector<std::size_t>& counts,
-                                       bool needs_curvature);
+                                       const Algorithm& algorithm);
 
 }  // namespace properboost

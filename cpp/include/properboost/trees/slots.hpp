@@ -23,6 +23,8 @@ struct Slots {
   std::vector<std::size_t> by_segment(const Codes& codes) const;
 
   static Slots of_classes(const std::vector<Role>& roles);
+  // Rows with soft labels are of one slot, whose sums are of pairs of weights.
+  static Slots of_soft_labels(const std::vector<Role>& roles);
   // The classes of a joint model, whose roles these are; a row is of the class that it is positive
   // in.
   static Slots of_joint_classes(const std::vector<const std::vector<Role>*>& roles);

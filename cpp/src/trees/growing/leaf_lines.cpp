@@ -246,19 +246,27 @@ void LeafLines::Products::add_to(AllReduce& all_reduce) {
 }
 
 template <class Sums, class SumTask>
-std::vector<LeafLines::OfClasses<Sums>> LeafLines::sum_by_leaf(const Slots& slots, double ns_a_row,
+std::vector<LeafLines::OfClasses<Sums>> LeafLines::sum_by_leaf(const Slots& slots,
+                                                               const RowWeights& weights,
+                                                               double ns_a_row,
                                                                const SumTask& sum_task) const {
   const auto class_of = [&](std::size_t segment) -> std::size_t {
     return slots.of_segment[segment] == Slots::kPositive ? 1 : 0;
   };
   const std::vector<Task> tasks =
       join_tasks([&](std::size_t a, std::size_t b) { return class_of(a) == class_of(b); });
-  std::vector<Sums> of_tasks(tasks.size());
-  team_.for_each(tasks.size(), ns_a_row * static_cast<double>(rows_.grown()),
-                 [&](std::size_t t) { of_tasks[t] = sum_task(tasks[t]); });
+  const bool is_soft = weights.is_soft();
+  const RowWeights others = is_soft ? weights.of_others() : weights;
+  std::vector<Sums> of_tasks(tasks.size()), of_others(is_soft ? tasks.size() : 0);
+  team_.for_each(tasks.size(), ns_a_row * static_cast<double>(rows_.grown()), [&](std::size_t t) {
+    of_tasks[t] = sum_task(tasks[t], weights);
+    if (is_soft) of_others[t] = sum_task(tasks[t], others);
+  });
   std::vector<OfClasses<Sums>> leaves(leaves_.size());
   for (std::size_t t = 0; t < tasks.size(); ++t) {
-    leaves[tasks[t].leaf][class_of(tasks[t].segment)] += of_tasks[t];
+    OfClasses<Sums>& leaf = leaves[tasks[t].leaf];
+    leaf[class_of(tasks[t].segment)] += of_tasks[t];
+    if (is_soft) leaf[0] += of_others[t];
   }
   AllReduce all_reduce = team_.all_reduce();
   for (OfClasses<Sums>& leaf : leaves) {
@@ -274,10 +282,11 @@ LeafLines::Means LeafLines::sum_means(const Task& task, const RowWeights& weight
   const std::uint32_t* const row = rows_.rows(leaf.node) + task.begin;
   const float* const of_row = needs_curvature ? weights.curvature : weights.weight;
   const RowSampleWeights sample_weight = weights.sample_weight;
+  const bool once_by_sample = !weights.are_of_others;
   Means sums;
   ProductSum weight_sum(units.curvature), squares(units.squares);
   auto position = make_sums<kMost>(units.curvature), present = make_sums<kMost>(units.curvature);
-  alignas(64) Strip base, ratio, x, is_there, sample;
+  alignas(64) Strip base, ratio, x, is_there, sample, square;
   for (std::size_t begin = 0; begin < task.end - task.begin; begin += kStrip) {
     const std::size_t n = std::min(kStrip, task.end - task.begin - begin);
     for (std::size_t i = 0; i < n; ++i) ratio[i] = static_cast<double>(of_row[row[begin + i]]);
@@ -287,6 +296,9 @@ LeafLines::Means LeafLines::sum_means(const Task& task, const RowWeights& weight
     }
     const double* const once = sample_weight.all_ones() ? ones().data() : sample.data();
     const double* const weight = sample_weight.all_ones() ? ratio.data() : base.data();
+    for (std::size_t i = 0; weights.is_soft() && i < n; ++i) {
+      square[i] = weights.square_of(row[begin + i]);
+    }
     vectorized([&, once, weight, n](auto set) {
       const auto add_sample = [=, per_unit = units.sample.per_unit](const Strip& a,
                                                                     std::int64_t& to) {
@@ -295,16 +307,20 @@ LeafLines::Means LeafLines::sum_means(const Task& task, const RowWeights& weight
         to += sum;
       };
       add_products(set, weight, ones().data(), n, weight_sum);
-      add_products(set, weight, ratio.data(), n, squares);
+      if (weights.is_soft()) {
+        add_products(set, square.data(), ones().data(), n, squares);
+      } else {
+        add_products(set, weight, ratio.data(), n, squares);
+      }
       for (std::size_t j = 0; j < leaf.terms; ++j) {
         const double* const at = positions(task, j) + begin;
         move_to_center(at, 0.0, n, x.data());
         add_products(set, weight, x.data(), n, position[j]);
-        add_sample(x, sums.sample_position[j]);
+        if (once_by_sample) add_sample(x, sums.sample_position[j]);
         if (!leaf.may_miss[j]) continue;
         for (std::size_t i = 0; i < n; ++i) is_there[i] = at[i] == at[i] ? 1.0 : 0.0;
         add_products(set, weight, is_there.data(), n, present[j]);
-        add_sample(is_there, sums.sample_present[j]);
+        if (once_by_sample) add_sample(is_there, sums.sample_present[j]);
       }
     });
   }
@@ -515,18 +531,19 @@ FittedLines LeafLines::fit(const Tree& tree, const Slots& slots, const RowWeight
                            const std::vector<double>& values, double total) const {
   const bool needs_curvature = response.needs_curvature();
   const Units units = find_units(weights, needs_curvature, total);
-  const std::vector<OfClasses<Means>> means = sum_by_leaf<Means>(slots, 6.0, [&](const Task& task) {
-    return sum_means(task, weights, needs_curvature, units);
-  });
+  const std::vector<OfClasses<Means>> means =
+      sum_by_leaf<Means>(slots, weights, 6.0, [&](const Task& task, const RowWeights& of_class) {
+        return sum_means(task, of_class, needs_curvature, units);
+      });
   std::vector<Balance> balances;
   for (std::size_t k = 0; k < leaves_.size(); ++k) {
     const LineTwin twin = response.line_twin(values[leaves_[k].node], r);
     const double sample = tree.cell[leaves_[k].node].weight();
     balances.push_back(balance(leaves_[k], twin, means[k], sample, units));
   }
-  const std::vector<OfClasses<Products>> products =
-      sum_by_leaf<Products>(slots, 12.0, [&](const Task& task) {
-        return sum_products(task, weights, needs_curvature, units, balances[task.leaf].center);
+  const std::vector<OfClasses<Products>> products = sum_by_leaf<Products>(
+      slots, weights, 12.0, [&](const Task& task, const RowWeights& of_class) {
+        return sum_products(task, of_class, needs_curvature, units, balances[task.leaf].center);
       });
 
   FittedLines fitted;

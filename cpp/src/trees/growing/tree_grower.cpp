@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "properboost/core/instruction_set.hpp"
@@ -42,11 +43,13 @@ class TreeGrower::State {
   Tree grow(const Slots& slots, const RowWeights& rows, const Criterion& criterion,
             const Regularizers& r, const TreeLimits& limits, std::uint64_t key,
             const std::function<void()>& progress, Team& team) {
-    const auto grow_by = [&](auto& units) {
-      units.begin(rows, codes_.rows, 0, true);
-      take(slots, units, rows, key, team);
+    const auto grow_by = [&](auto& units, const RowWeights& numbers, auto has_curvature,
+                             auto is_soft) {
+      units.begin(numbers, codes_.rows, 0, true);
+      take(slots, units, numbers, key, team);
+      using Cells = ClassCells<has_curvature, is_soft>;
       auto grown =
-          grow_cells(ClassCells(criterion, r, limits, units, rows, slots),
+          grow_cells(Cells(criterion, r, limits, units, rows, slots),
                      ClassAdder(codes_, packed_, bins_, slots, units), limits, key, progress, team);
       grown.tree.cell = std::move(grown.totals);
       if (rows.screen != nullptr) {
@@ -58,7 +61,11 @@ class TreeGrower::State {
       }
       return std::move(grown.tree);
     };
-    return criterion.needs_curvature() ? grow_by(with_curvature_) : grow_by(weights_);
+    const std::true_type yes;
+    const std::false_type no;
+    if (rows.is_soft()) return grow_by(with_curvature_, rows.as_pairs(), no, yes);
+    if (criterion.needs_curvature()) return grow_by(with_curvature_, rows, yes, no);
+    return grow_by(weights_, rows, no, no);
   }
 
   VoteTree grow(const Slots& slots, const RowWeights& rows, const Vote& vote,

@@ -18,16 +18,19 @@
 
 namespace properboost {
 
-template <bool kHasCurvature>
+// Rows with soft labels have a weight for each class, and add both at once; they have no curvature.
+template <bool kHasCurvature, bool kSoft = false>
 class ClassCells {
  public:
+  static_assert(!kHasCurvature || !kSoft);
   static constexpr bool kCurvature = kHasCurvature;
-  using Adder = ClassAdder<kCurvature>;
+  using Adder = ClassAdder<kHasCurvature || kSoft>;
   using Unit = typename Adder::Unit;
   using Total = Cell;  // of a node's rows
 
   ClassCells(const Criterion& criterion, const Regularizers& r, const TreeLimits& limits,
-             const RowUnits<kHasCurvature>& units, const RowWeights& rows, const Slots& slots)
+             const RowUnits<kHasCurvature || kSoft>& units, const RowWeights& rows,
+             const Slots& slots)
       : criterion_(criterion),
         regularizers_(r),
         limits_(limits),
@@ -65,9 +68,14 @@ class ClassCells {
   // The squares of the rows' boosting weights at a node, by slot, in a unit of their own.
   using Squares = std::array<std::int64_t, 2>;
   Squares squares(const LeafRows& rows, std::size_t node, Team& team) const {
+    const RowWeights others = kSoft ? rows_.of_others() : rows_;
     const auto add = [&](const std::uint32_t* row, std::size_t n, std::size_t s, Squares& to) {
       to[slots_.of_segment[s]] +=
           sum_rounded(square_, row, n, [this](std::size_t i) { return rows_.square_of(i); });
+      if constexpr (kSoft) {
+        to[Slots::kNegative] +=
+            sum_rounded(square_, row, n, [&](std::size_t i) { return others.square_of(i); });
+      }
     };
     return rows.sum(node, Squares{}, 2.0, add, team);
   }
@@ -127,7 +135,7 @@ class ClassCells {
     vectorized([this, sums, &codes] {
       const std::size_t n = codes.n;
       const Unit* const __restrict in_positive = sums + Slots::kPositive * n;
-      const Unit* const __restrict in_negative = sums + Slots::kNegative * n;
+      const Unit* const __restrict in_negative = kSoft ? sums : sums + Slots::kNegative * n;
       double* const __restrict positive = codes.cells.positive.data();
       double* const __restrict negative = codes.cells.negative.data();
       double* const __restrict curvature = codes.cells.curvature.data();
@@ -136,7 +144,7 @@ class ClassCells {
       const auto [of_positive, of_negative] = weight_unit_;
       for (std::size_t b = 0; b < n; ++b) {
         positive[b] = static_cast<double>(weight_in(in_positive[b])) * of_positive;
-        negative[b] = static_cast<double>(weight_in(in_negative[b])) * of_negative;
+        negative[b] = static_cast<double>(weight_against(in_negative[b])) * of_negative;
       }
       if constexpr (kCurvature) {
         find_curvatures(in_positive, in_negative, n, curvature);
@@ -152,10 +160,17 @@ class ClassCells {
   }
 
   static std::int64_t weight_in(const Unit& unit) {
-    if constexpr (kCurvature) {
+    if constexpr (kCurvature || kSoft) {
       return unit.data[0];
     } else {
       return unit;
+    }
+  }
+  static std::int64_t weight_against(const Unit& unit) {
+    if constexpr (kSoft) {
+      return unit.data[1];
+    } else {
+      return weight_in(unit);
     }
   }
 

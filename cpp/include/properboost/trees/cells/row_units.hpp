@@ -36,6 +36,11 @@ struct RowWeights {
   // the class's shares of the rows.
   const float* against = nullptr;
   const float* shares = nullptr;
+  // Where they are summed: the shares times the squares of the weights that rows would have with
+  // one label, of the class and of the others.
+  const float* squares = nullptr;
+  const float* squares_of_others = nullptr;
+  bool are_of_others = false;  // the weights are those against the class
 
   bool is_soft() const noexcept { return against != nullptr; }
   // How many rows of its slot a row stands for that a tree is grown from.
@@ -50,7 +55,25 @@ struct RowWeights {
   }
   // The sample weight times the square of the boosting weight.
   double square_of(std::size_t row) const noexcept {
+    if (squares != nullptr) return static_cast<double>(squares[row]) * sample_weight[row];
     return static_cast<double>(weight[row]) * weight_of(row);
+  }
+  // With soft labels: the same of the labels that are not the class.
+  RowWeights of_others() const noexcept {
+    RowWeights others = *this;
+    others.weight = against;
+    others.squares = squares_of_others;
+    others.are_of_others = true;
+    return others;
+  }
+  // The same with the weights against the class in the place of curvatures.
+  RowWeights as_pairs() const noexcept {
+    RowWeights pairs = *this;
+    pairs.curvature = against;
+    pairs.units.curvature = units.weight;
+    pairs.units.most_curvature = units.most_weight;
+    pairs.units.total_curvature = units.total_weight;
+    return pairs;
   }
   double curvature_of(std::size_t row) const noexcept {
     return static_cast<double>(curvature[row]) * sample_weight[row];

@@ -149,10 +149,11 @@ class LeafLines {
                   const Units& units) const;
   Products sum_products(const Task& task, const RowWeights& weights, bool needs_curvature,
                         const Units& units, const std::array<double, kMost>& center) const;
-  // The sums of each leaf, of all processes: those of its tasks, sum_task(task), added up.
+  // The sums of each leaf, of all processes: those of its tasks, sum_task(task, weights), added up.
+  // Rows with soft labels have those of both labels.
   template <class Sums, class SumTask>
-  std::vector<OfClasses<Sums>> sum_by_leaf(const Slots& slots, double ns_a_row,
-                                           const SumTask& sum_task) const;
+  std::vector<OfClasses<Sums>> sum_by_leaf(const Slots& slots, const RowWeights& weights,
+                                           double ns_a_row, const SumTask& sum_task) const;
   // The units that no sum over all processes' rows exceeds.
   Units find_units(const RowWeights& weights, bool needs_curvature, double total) const;
   // `sample` is the leaf's sample weight.
