@@ -44,6 +44,7 @@ __all__ = [
     "SearchDesign",
     "check_search",
     "design_search",
+    "find_rung",
     "is_auto",
     "list_plans",
 ]
@@ -329,6 +330,11 @@ class FamilyPlan:
         """Whether its models are sums of functions of at most three features."""
         return self.family.readable
 
+    @property
+    def rung(self) -> int:
+        """The least effort with which it is compared."""
+        return self.family.rung
+
     def pins(self, name: str, candidate: Candidate) -> bool:
         """Whether the user wrote a parameter of a candidate: no step changes it."""
         of_learner = name.startswith("weak_learner__") and candidate.keeps_learner
@@ -480,6 +486,11 @@ def _has(candidate: Candidate, settings: Settings) -> bool:
         if value != (getattr(learner, field) if field else getattr(candidate.options, owner)):
             return False
     return True
+
+
+def find_rung(name: str) -> int:
+    """Return the least effort with which a family is compared."""
+    return _BY_NAME[name].rung
 
 
 def _ladder(name: str, *values: float | int | str) -> list[Settings]:
