@@ -111,7 +111,10 @@ It is at least the other share of the limit: in less time they would hardly begi
 MORE_ROUNDS = 1.0 / 3.0
 """The power of the rows to which rounds of trees grow; on four tables it is .1 to .6."""
 
-MOST_HASTE = 4.0
+SLOWER = 1.5
+"""How much longer a row of all takes than one of a sample, whose codes may fit into a cache."""
+
+MOST_HASTE = 6.0
 """The most times by which the rate of trees rises where the time does not allow all rounds."""
 
 FEWEST_BAGS = 4
@@ -320,7 +323,8 @@ class SearchRun:
         """Return how many fits to all rows the rest of the time allows."""
         if not self.deadline.is_limited:
             return np.inf
-        seconds = self._row_ratio * max(self._seconds_a_fit, 1e-3)
+        slower = SLOWER if self._is_sample else 1.0
+        seconds = slower * self._row_ratio * max(self._seconds_a_fit, 1e-3)
         return 0.8 * max(self.deadline.seconds_left, 0.0) / seconds
 
     def _take_fewer_draws(self, chosen: Candidate, results: SearchResults) -> None:
@@ -338,9 +342,10 @@ class SearchRun:
 
         Rounds that the deadline cuts off would leave a model of too small steps.
         """
-        rate, share = chosen.options.learning_rate, self._count_affordable()
+        options, share = chosen.options, self._count_affordable()
+        rate = options.find_rate(chosen.loss.rate_factor)
         is_pinned = "learning_rate" in self._space or self._space.n_estimators is not None
-        if share >= 1.0 or rate is None or is_pinned or not chosen.options.weak_learner.is_grown:
+        if share >= 1.0 or is_pinned or not options.weak_learner.is_grown:
             return
         faster = max(min(1.0 / share if share else np.inf, MOST_HASTE, 1.0 / rate), 1.0)
         n_estimators = math.ceil(results.of_winner["n_estimators_"] / faster)

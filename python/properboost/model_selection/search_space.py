@@ -249,7 +249,7 @@ def list_candidates(
     total: float,
     class_weights: NDArray[np.float64],
     *,
-    gains: Sequence[float] | None = None,
+    gains: Sequence[float | None] | None = None,
     n_gains: int | None = None,
     couples_first: bool = False,
 ) -> list[Candidate]:
