@@ -32,6 +32,13 @@ def sample_of(n_rows, limit, *, n_classes=2, rare=None, **settings):
     return choose_sample(model, read_rows(y, n_rows))
 
 
+def sample_few(monkeypatch):
+    """Let searches compare on few rows, and return a table of many."""
+    sample = StratifiedShuffleSplit(1, train_size=250, test_size=500, random_state=0)
+    monkeypatch.setattr(search_run, "choose_sample", lambda *_: sample)
+    return make_rows(2_000)
+
+
 def test_a_sample_grows_with_the_time_up_to_all_rows():
     short, long = sample_of(1_000_000, 10.0), sample_of(1_000_000, 60.0)
     assert (short.train_size, short.test_size) == (50_000, 12_500)
@@ -163,9 +170,7 @@ def test_trees_hurry_if_the_time_allows_less_than_one_fit(monkeypatch, affordabl
 
 
 def test_rounds_of_trees_grow_with_the_rows(monkeypatch):
-    X, y = make_rows(2_000)
-    sample = StratifiedShuffleSplit(1, train_size=250, test_size=500, random_state=0)
-    monkeypatch.setattr(search_run, "choose_sample", lambda *_: sample)
+    X, y = sample_few(monkeypatch)
     space = {**TREES, "weak_learner__n_draws": 1}
     model = search(space, effort=2, cv="auto", time_limit=1000.0, max_estimators=400).fit(X, y)
     assert model.n_estimators_ == 2 * model.cv_results_["n_estimators"][model.best_index_]
@@ -202,3 +207,39 @@ def test_a_warning_names_the_rows_and_families_that_were_left_out(monkeypatch):
         "trees with lines"
     )
     assert np.isfinite(model.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize(("seconds", "families"), [(0.0, 6), (1e9, 3)])
+def test_more_families_follow_only_if_the_best_can_still_be_fitted(monkeypatch, seconds, families):
+    X, y = sample_few(monkeypatch)
+
+    leaves_time = search_run.SearchRun._leaves_time
+
+    def see(run, compared):
+        taking = dataclasses.replace(compared, seconds=[seconds] * len(compared.seconds))
+        return leaves_time(run, taking)
+
+    monkeypatch.setattr(search_run.SearchRun, "_leaves_time", see)
+    model = search(effort=2, cv="auto", time_limit=1000.0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    assert len(model.family_results_["family"]) == families
+    assert (model.ended_ == "time_limit") == (families == 3)
+    assert any("no time was left for stumps" in str(w.message) for w in caught) == (families == 3)
+
+
+def test_rounds_with_all_rows_are_timed(monkeypatch):
+    X, y = sample_few(monkeypatch)
+    space = {**TREES, "weak_learner__n_draws": 1, "weak_learner__interaction_cst": None}
+    settings = {"effort": 2, "cv": "auto", "time_limit": 1000.0, "max_estimators": 400}
+    seen = []
+
+    def time_a_round(_candidate, rows):
+        seen.append(rows.training.n_rows)
+        return 1e9
+
+    monkeypatch.setattr(search_run, "time_a_round", time_a_round)
+    model = search(space, **settings).fit(X, y)
+    assert seen == [2_000]
+    assert model.best_params_["learning_rate"] == pytest.approx(0.6)

@@ -133,12 +133,14 @@ def compare(
     effort: int | None,
     *,
     by_effort: bool = False,
+    may_go_on: Callable[[CandidateRecord], bool] | None = None,
 ) -> CandidateRecord:
     """Compare the first candidates of all families, and those of steps from the best.
 
     Simple families come last: after the others, most of a simple one's candidates soon cannot catch
     up.  In the other order, they would seldom stop the others.  If the time is limited, families of
-    a low effort come first, because they leave a good model when it is over.
+    a low effort come first, because they leave a good model when it is over.  Those of a
+    greater effort than 1 follow while `may_go_on`, which takes the record so far.
 
     An interrupt, or the end of the race, ends the comparison with the results so far.  An interrupt
     before the first result is raised.
@@ -147,6 +149,10 @@ def compare(
     times, width = STEPS.get(effort or 0, (0, 0))
     in_order = sorted(plans, key=attrgetter("rung")) if by_effort else [*reversed(plans)]
     for plan in in_order:
+        may_be_over = by_effort and plan.rung > 1 and comparison.known.candidates
+        if may_go_on is not None and may_be_over and not may_go_on(comparison.known):
+            comparison.known.ended = "time_limit"
+            break
         is_last = plan is in_order[-1] and times == 0
         if not comparison.run(plan.candidates, plan.name, is_last=is_last):
             break

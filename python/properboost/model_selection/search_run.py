@@ -23,6 +23,7 @@ from properboost.model_selection.boosted_together import (
     SplitPairs,
     boost_candidates,
     predict_held_out,
+    time_a_round,
 )
 from properboost.model_selection.calibration import calibrate, make_scaled
 from properboost.model_selection.compare_families import (
@@ -111,8 +112,8 @@ It is at least the other share of the limit: in less time they would hardly begi
 MORE_ROUNDS = 1.0 / 3.0
 """The power of the rows to which rounds of trees grow; on four tables it is .1 to .6."""
 
-SLOWER = 1.5
-"""How much longer a row of all takes than one of a sample, whose codes may fit into a cache."""
+AFFORDABLE_ROUND = 0.02
+"""The share of the time left up to which a round with all rows is timed."""
 
 MOST_HASTE = 6.0
 """The most times by which the rate of trees rises where the time does not allow all rounds."""
@@ -248,7 +249,7 @@ class SearchRun:
             winner = self._search_pairs(base, winner, results)
         elif self._space.pins_pairs:
             results.best_params["interactions"] = self._take_pairs_untried()
-        if self.deadline.is_limited and results.of_winner["family_"] != PAIRS:
+        if self.deadline.is_limited and not search.one_standard_error:
             winner = self._finish(winner, results)
         if search.calibrate and not self._space.pins_calibration:
             self._calibrate(winner, results)
@@ -263,20 +264,27 @@ class SearchRun:
         (curve,) = mean_scores(results.validation_curves[winner.index][None])
         most = self._count_estimators(self._space.n_estimators)[winner.candidate.selection]
         n_known = int(np.flatnonzero(np.isfinite(curve))[-1]) + 1
-        if winner.n_estimators < n_known or n_known == most:
+        is_done = winner.n_estimators < n_known or n_known == most
+        if is_done or results.ended == "interrupted" or results.of_winner["family_"] == PAIRS:
             return winner
         # The fit to all rows takes as many times longer as they are more.
         race = Race(self.deadline.share(1.0 / (1.0 + self._row_ratio)), drops=False)
         begin = time.perf_counter()
         name = winner.candidate.family or "searching"
-        scores = self._boost([winner.candidate], self._split_rows, name, race=race)
+        try:
+            scores = self._boost([winner.candidate], self._split_rows, name, race=race)
+        except KeyboardInterrupt:
+            results.ended = "interrupted"
+            return winner
         self._seconds_a_fit = (time.perf_counter() - begin) / results.n_splits
         any_number = self._space.n_estimators is None
         _, best_at = find_best_numbers(scores, any_number=any_number)
         if best_at[0] < winner.n_estimators:
             return winner
         longer = _pick([winner.candidate], scores, 0, int(best_at[0]), self._split_rows)
+        before = results.best_params
         results.take(replace(longer, index=winner.index))
+        results.best_params = before | results.best_params
         return longer
 
     @cached_property
@@ -312,8 +320,17 @@ class SearchRun:
             more = self._row_ratio**MORE_ROUNDS
             most = self._count_estimators(None)[chosen.selection]
             n_estimators = min(round(more * results.of_winner["n_estimators_"]), most)
-            self._seconds_a_fit *= more
             self._set_rounds(n_estimators, results)
+            self._time_fit(chosen, more, n_estimators)
+
+    def _time_fit(self, chosen: Candidate, more: float, n_estimators: int) -> None:
+        """Time some rounds with all rows, if these cost little; a row of a sample costs less."""
+        self._seconds_a_fit *= more
+        a_round = self._row_ratio * self._seconds_a_fit / n_estimators
+        if a_round < AFFORDABLE_ROUND * self.deadline.seconds_left:
+            learns = replace(self._batch, roles=np.full_like(self._batch.roles[:1], TRAIN))
+            rows = SplitRows(self._rows, self._order, learns, self.training)
+            self._seconds_a_fit = n_estimators * time_a_round(chosen, rows) / self._row_ratio
 
     def _set_rounds(self, n_estimators: int, results: SearchResults) -> None:
         """Set the rounds of the final fit."""
@@ -323,8 +340,7 @@ class SearchRun:
         """Return how many fits to all rows the rest of the time allows."""
         if not self.deadline.is_limited:
             return np.inf
-        slower = SLOWER if self._is_sample else 1.0
-        seconds = slower * self._row_ratio * max(self._seconds_a_fit, 1e-3)
+        seconds = self._row_ratio * max(self._seconds_a_fit, 1e-3)
         return 0.8 * max(self.deadline.seconds_left, 0.0) / seconds
 
     def _take_fewer_draws(self, chosen: Candidate, results: SearchResults) -> None:
@@ -399,6 +415,7 @@ class SearchRun:
         options = read_binning(self._search, self._settled.rows_per_bin)
         needs_means = self._settled.needs_means
         training = self._source.encode(options, self._rows, order, with_means=needs_means)
+        self._batch, self._order = first, order
         batches, limited = self._task.split_batches, self.deadline.is_limited
         return training, list(arrange(self._rows, batches, order, training, copies_used=limited))
 
@@ -437,7 +454,19 @@ class SearchRun:
             self._race,
             self._search.effort,
             by_effort=self.deadline.is_limited,
+            may_go_on=self._leaves_time if self._is_sample else None,
         )
+
+    def _leaves_time(self, compared: CandidateRecord) -> bool:
+        """Whether the best candidate so far can still be fitted to all rows in time.
+
+        With less time, its rounds are worth more than other candidates.
+        """
+        best = int(np.argmax(compared.ratings))
+        seconds = compared.seconds[best] * self._row_ratio / self._task.n_splits
+        if compared.candidates[best].options.weak_learner.is_grown:
+            seconds *= self._row_ratio**MORE_ROUNDS
+        return seconds < self.deadline.seconds_left
 
     def _boost(
         self,
