@@ -96,11 +96,9 @@ class SearchParameters(PatienceParameters):
         default=None,
         check=checks.either(checks.positive, None),
         doc="""
-        The seconds of the whole search, the final fit included, which ends when they are over.
-        Families of a low effort come first, and plain fits are among the candidates.  If the time
-        is short for the rows, candidates are compared on one split of a sample (where `cv` is
-        "auto", without `groups`).  The final fit then has fewer draws, bags or rounds.  The choice
-        depends on the machine.
+        The seconds of the whole search.  Families of a low effort come first.  If time is short,
+        candidates are compared on a sample (with cv="auto", without `groups`), and the final fit
+        has fewer draws, bags or rounds.  The choice depends on the machine.
         """,
         option="seconds for everything, from the start of the command on; none is no limit",
     )
