@@ -125,3 +125,17 @@ def test_the_display_of_a_fit_alone_stays_as_it_is(capsys):
     with show_whole(STAGES, visible=False), show_progress(1, 10) as report:
         report(10, 0.5)
     assert "10/10" in capsys.readouterr().err
+
+
+def test_lines_have_the_seconds_that_are_left(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(whole_progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with show_whole(STAGES, limit=40.0), show_progress(1, 1000, "trees") as report:
+        now[0] = 110.0
+        report(1, math.nan)
+    lines = stream.getvalue().splitlines()
+    assert "left" not in lines[0]
+    assert lines[1] == " 25%  trees, 30 s left"

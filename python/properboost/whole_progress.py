@@ -147,10 +147,19 @@ class _Lines:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self._times = stream, LineTimes()
+        self._begin = time.monotonic()
 
     def show(self, percent: float, text: str) -> None:
         if self._times.is_due():
-            print(f"{percent:3.0f}%  {text}", file=self._stream, flush=True)
+            left = self._describe_rest(percent)
+            print(f"{percent:3.0f}%  {text}{left}", file=self._stream, flush=True)
+
+    def _describe_rest(self, percent: float) -> str:
+        """Return a text: the seconds that the rest takes at the pace so far."""
+        passed = time.monotonic() - self._begin
+        if percent < 1.0 or passed < 1.0:
+            return ""
+        return f", {passed * (100.0 - percent) / percent:.0f} s left"
 
     def end(self) -> None:
         print("100%  done", file=self._stream, flush=True)

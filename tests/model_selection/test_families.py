@@ -389,9 +389,14 @@ def test_a_limited_time_averages_as_many_draws_as_fit_into_it(monkeypatch, affor
     monkeypatch.setattr(search_run.SearchRun, "_count_affordable", lambda _: affordable)
     X, y = make_rows(100)
     limited = {"effort": 2, "time_limit": 1000.0}
-    model = search({"weak_learner": "tree", "weak_learner__max_depth": 2}, **limited).fit(X, y)
+    trees = {
+        "weak_learner": "tree",
+        "weak_learner__max_depth": 2,
+        "weak_learner__interaction_cst": None,
+    }
+    model = search(trees, **limited).fit(X, y)
     assert model.best_params_["weak_learner"].n_draws == n_draws
-    pinned = {"weak_learner": "tree", "weak_learner__n_draws": 2, "weak_learner__max_depth": 2}
+    pinned = {**trees, "weak_learner__n_draws": 2}
     assert search(pinned, **limited).fit(X, y).best_params_["weak_learner"].n_draws == 2
 
 

@@ -1,25 +1,12 @@
 """The plan of ``properboost fit``: what follows, and about how long it takes."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from properboost.model_selection.families import design_search
+from properboost.model_selection.limited_time import estimate_families
 from properboost.model_selection.search_space import SearchParameters
 
 __all__ = ["describe_plan", "estimate_seconds"]
-
-GROWTH: Mapping[int, tuple[float, float, float]] = {
-    1: (0.05, 0.27, 1.1),
-    2: (0.08, 0.31, 1.2),
-    3: (0.03, 0.75, 1.8),
-    4: (0.04, 0.79, 1.8),
-    5: (0.06, 0.81, 1.7),
-}
-"""The seconds of a search by effort: a factor, and the powers of rows and of half the classes.
-
-The powers are least squares over 30 data sets (benchmarks/peers/lines.jsonl).  The factors are
-twice as large, because searches differ by a factor of two, and waiting less than announced is fine.
-"""
 
 ROUND_TIMES = (
     (8.0, "5 seconds"),
@@ -39,10 +26,7 @@ def estimate_seconds(search: SearchParameters, n_rows: int, n_classes: int) -> f
     """Return about how many seconds a search takes; None where nothing is known."""
     if search.effort is None or not design_search(search).by_family:
         return None
-    factor, of_rows, of_classes = GROWTH[search.effort]
-    share = 0.4 if search.readable else 1.0
-    seconds: float = share * factor * n_rows**of_rows * (n_classes / 2.0) ** of_classes
-    return seconds
+    return estimate_families(search.effort, n_rows, n_classes, readable=search.readable)
 
 
 def describe_plan(model: Any, n_rows: int, n_classes: int, limit: float | None) -> str:

@@ -1,7 +1,7 @@
 """scikit-learn's callbacks, which are called while a fit runs and may end it."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from properboost.data.lending import lend
 from properboost.models.ensemble import Fits
@@ -22,7 +22,7 @@ except ImportError:  # before scikit-learn 1.9
         return method
 
 
-__all__ = ["CallbackSupportMixin", "Calls", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "Calls", "SeesRounds", "with_callbacks"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -30,6 +30,16 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def with_callbacks(method: Method) -> Method:
     """Return a method after which callbacks are torn down, however it ends."""
     return cast("Method", _with_callbacks(method))
+
+
+class SeesRounds(Protocol):
+    """A look at a fit after every estimator, which may end it."""
+
+    def describe_by(self, remake: Callable[[Fits], Mapping[str, Any]], /) -> None:
+        """Set the function that makes fitted attributes from the rounds so far."""
+
+    def see(self, find_rounds: Callable[[], Fits], /) -> bool:
+        """Look after an estimator, and return whether to end the fit."""
 
 
 class Calls:

@@ -11,7 +11,12 @@ from numpy.typing import ArrayLike
 from properboost.batches.quantized_table import open_labelled, open_rows, open_training
 from properboost.engine.protocols import RowSource, TrainingRows
 from properboost.estimators.boosted import BoostedClassifier
-from properboost.estimators.callbacks import CallbackSupportMixin, Calls, with_callbacks
+from properboost.estimators.callbacks import (
+    CallbackSupportMixin,
+    Calls,
+    SeesRounds,
+    with_callbacks,
+)
 from properboost.estimators.editing import EditingMixin
 from properboost.estimators.labelled_rows import LabelledRows
 from properboost.estimators.learner_choice import (
@@ -292,7 +297,7 @@ def run_plan(
     plan: FitPlan,
     rows: TrainingRows,
     validation: Validation | None = None,
-    calls: Calls | None = None,
+    calls: SeesRounds | None = None,
 ) -> FittedStages:
     """Fit a model by a plan; score `validation` rows and make `calls` while it runs."""
     plan = limit_terms(plan, rows)
@@ -334,7 +339,10 @@ def _describe_result(plan: FitPlan, rows: TrainingRows, ensemble: Ensemble) -> F
 
 
 def _make_watch(
-    model: ProperBoostClassifier, run: Run, validation: Validation | None, calls: Calls | None
+    model: ProperBoostClassifier,
+    run: Run,
+    validation: Validation | None,
+    calls: SeesRounds | None,
 ) -> Watch:
     plan, scaling, rows = run.plan, run.scaling, run.rows
 

@@ -1,5 +1,6 @@
 """Candidates boosted together: a model for every candidate, split and class."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -26,6 +27,7 @@ __all__ = [
     "SplitPairs",
     "boost_candidates",
     "predict_held_out",
+    "time_a_round",
 ]
 
 Array = NDArray[np.float64]
@@ -35,6 +37,9 @@ MARGIN_BYTES = 2**31
 
 MOST_APART = 1e6
 """The largest ratio of two classes' weights at which the engine measures scores."""
+
+TIMED = 2
+"""The rounds by which the time of a fit is foreseen."""
 
 BATCH = 16
 """Models in a batch of the engine."""
@@ -288,6 +293,15 @@ def predict_held_out(
         held_out += rows.held_out
         raws += [models.raw_held_out(0, s) for s in range(len(rows.splits))]
     return held_out, raws
+
+
+def time_a_round(candidate: Candidate, rows: SplitRows) -> float:
+    """Return the seconds of a round of a candidate's models of the first split."""
+    models = _BatchModels([candidate], rows)
+    models.advance(0, 1, models.of_candidate(0), None)
+    begin = time.perf_counter()
+    models.advance(1, 1 + TIMED, models.of_candidate(0), None)
+    return (time.perf_counter() - begin) / TIMED
 
 
 class SplitPairs:

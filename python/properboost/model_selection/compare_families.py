@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Protocol
 
 import numpy as np
@@ -52,6 +53,10 @@ class ComparedFamily(Protocol):
     @property
     def is_readable(self) -> bool:
         """Whether its models are sums of functions of at most three features."""
+
+    @property
+    def rung(self) -> int:
+        """The least effort with which it is compared."""
 
     def list_steps(self, best: Candidate) -> list[Step]:
         """Return the candidates one step away from a candidate."""
@@ -127,26 +132,35 @@ def compare(
     race: Race | None,
     effort: int | None,
     *,
-    simple_first: bool = False,
+    by_effort: bool = False,
+    may_go_on: Callable[[CandidateRecord], bool] | None = None,
 ) -> CandidateRecord:
     """Compare the first candidates of all families, and those of steps from the best.
 
     Simple families come last: after the others, most of a simple one's candidates soon cannot catch
-    up.  In the other order, they would seldom stop the others.  They come first if the time is
-    limited, because they cost little and leave a good model when it is over.
+    up.  In the other order, they would seldom stop the others.  If the time is limited, families of
+    a low effort come first, because they leave a good model when it is over.  Those of a
+    greater effort than 1 follow while `may_go_on`, which takes the record so far.
 
     An interrupt, or the end of the race, ends the comparison with the results so far.  An interrupt
     before the first result is raised.
     """
     comparison = _Comparison(evaluate, rate, race)
-    for plan in plans if simple_first else reversed(plans):
-        if not comparison.run(plan.candidates, plan.name):
+    times, width = STEPS.get(effort or 0, (0, 0))
+    in_order = sorted(plans, key=attrgetter("rung")) if by_effort else [*reversed(plans)]
+    for plan in in_order:
+        may_be_over = by_effort and plan.rung > 1 and comparison.known.candidates
+        if may_go_on is not None and may_be_over and not may_go_on(comparison.known):
+            comparison.known.ended = "time_limit"
+            break
+        is_last = plan is in_order[-1] and times == 0
+        if not comparison.run(plan.candidates, plan.name, is_last=is_last):
             break
     known = comparison.known
     if len(plans) > 1:
         known.sort([plan.name for plan in plans])
     if known.ended is None:
-        comparison.climb(plans, *STEPS.get(effort or 0, (0, 0)))
+        comparison.climb(plans, times, width)
     return known
 
 
@@ -158,8 +172,18 @@ class _Comparison:
         self._tried: set[str] = set()
         self.known = CandidateRecord()
 
-    def run(self, candidates: Sequence[Candidate], family: str, start: int | None = None) -> bool:
-        """Evaluate new candidates, or steps from the one at `start`; return whether to go on."""
+    def run(
+        self,
+        candidates: Sequence[Candidate],
+        family: str,
+        start: int | None = None,
+        *,
+        is_last: bool = False,
+    ) -> bool:
+        """Evaluate new candidates, or steps from the one at `start`; return whether to go on.
+
+        The last candidates may take all of the time that is left.
+        """
         known = self.known
         new = self._list_new(candidates)
         if not new or known.ended is not None:
@@ -168,7 +192,7 @@ class _Comparison:
             known.ended = "time_limit"
             return False
         begin = time.perf_counter()
-        self._begin_race(new, start)
+        self._begin_race(new, start, is_last=is_last)
         try:
             scores = self._evaluate(new, family)
         except KeyboardInterrupt as error:
@@ -211,11 +235,11 @@ class _Comparison:
         first = {c.group: k for k, c in reversed([*enumerate(new)])}
         return sorted(new, key=lambda c: first[c.group])
 
-    def _begin_race(self, new: Sequence[Candidate], start: int | None) -> None:
+    def _begin_race(self, new: Sequence[Candidate], start: int | None, *, is_last: bool) -> None:
         if self._race is None:
             return
         if start is None:
-            self._race.begin()
+            self._race.begin(is_last=is_last)
             return
         pace = self.known.candidates[start].pace
         self._race.begin(self.known.curves(start), [c.pace / pace for c in new])

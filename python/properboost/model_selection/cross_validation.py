@@ -93,7 +93,7 @@ def cross_validate(
         progress.best = float(race.leaders[0].mean())
     parts: list[tuple[range, range, CVScores]] = []
     for fits in batches:
-        if parts and race is not None and race.is_over():
+        if parts and race is not None and race.ends_group():
             break
         parts.append((fits.candidates, fits.splits, _run(fits, scores, stop, progress, race)))
         del fits  # before the next fits take their memory
@@ -136,7 +136,7 @@ def _run(
         apart = [c for c in active if not fits.seeks_temperature(c)]
         if first and apart:
             run.go(apart, first)
-            if race.is_over():
+            if race.ends_group():
                 active = [race.find_first(apart)]
             else:
                 race.drop_behind(apart)
@@ -205,7 +205,7 @@ class _Run:
 
     def _lacks(self, seconds: float) -> bool:
         """Whether a race would be over before the next scores are known, `seconds` from now."""
-        return seconds > 0.0 and self._race is not None and self._race.is_over(seconds)
+        return seconds > 0.0 and self._race is not None and self._race.ends_group(seconds)
 
     def _schedule(self) -> Iterable[int]:
         """Return the numbers of estimators at which models are scored.
@@ -251,7 +251,7 @@ class _Run:
             return learning
         lost = {c for c in learning if race.is_lost(c, fits.n_estimators)}
         race.dropped |= lost
-        return [] if race.is_over() else [c for c in learning if c not in lost]
+        return [] if race.ends_group() else [c for c in learning if c not in lost]
 
     def _advance(self, models: Sequence[ModelOf], before: int, at: int) -> None:
         """Fit models up to `at` estimators, and score those that are new there."""

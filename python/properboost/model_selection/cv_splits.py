@@ -30,6 +30,7 @@ __all__ = [
     "are_representative",
     "choose_folds",
     "choose_split",
+    "count_rows",
     "find_splits",
 ]
 
@@ -89,7 +90,7 @@ def choose_folds(rows: Rows, *, grouped: bool) -> CV:
     Rows are not shuffled: they may be sorted by place, time or person.  Shuffled folds mix rows
     that belong together, and their scores promise more than new places, times or persons will keep.
     """
-    n = int(np.clip(_count_rows(rows).max(), 2, FOLDS))
+    n = int(np.clip(count_rows(rows).max(), 2, FOLDS))
     return (StratifiedGroupKFold if grouped else StratifiedKFold)(n)
 
 
@@ -105,11 +106,11 @@ def choose_split(rows: Rows, *, grouped: bool) -> CV:
 
 def are_representative(rows: Rows) -> bool:
     """Whether a part of the rows, a fifth or two, represents them well enough."""
-    counts = _count_rows(rows)
+    counts = count_rows(rows)
     return bool(counts.sum() * len(counts) >= ENOUGH_ROWS and counts.min() >= ENOUGH_OF_CLASS)
 
 
-def _count_rows(rows: Rows) -> NDArray[np.int64]:
+def count_rows(rows: Rows) -> NDArray[np.int64]:
     """Return the number of the table's rows of each class that count."""
     codes = rows.of_table.codes
     return np.bincount(codes, minlength=len(rows.classes))[: len(rows.classes)]

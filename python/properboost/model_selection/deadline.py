@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Deadline"]
+__all__ = ["Deadline", "StopInTime"]
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,15 @@ class Deadline:
         """The seconds until the end; below 0 after it."""
         return self.end - time.monotonic()
 
-    def share(self, part: float) -> "Deadline":
-        """Return the deadline after a part of the time that is left, or never."""
+    def share(self, part: float, least: float = 0.0) -> "Deadline":
+        """Return the deadline after a part of the time that is left, or never.
+
+        It is at least so many seconds from now, up to this deadline.
+        """
         if not self.is_limited:
             return self
-        return replace(self, end=self.end - (1.0 - part) * self.seconds_left)
+        left = self.seconds_left
+        return replace(self, end=self.end - max(left - max(part * left, least), 0.0))
 
     @property
     def is_limited(self) -> bool:
@@ -43,6 +47,22 @@ class Deadline:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _until, (self.end - time.monotonic() + time.time(),)
+
+
+class StopInTime:
+    """A callback of a fit that ends it when the time is up; the rounds so far stay."""
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._deadline = deadline
+        self.has_stopped = False
+
+    def describe_by(self, _remake: object, /) -> None:
+        """Ignore the function that makes fitted attributes: nothing looks at the model."""
+
+    def see(self, _find_rounds: object, /) -> bool:
+        """Return whether the time is up, after an estimator."""
+        self.has_stopped = self._deadline()
+        return self.has_stopped
 
 
 def _until(end: float) -> Deadline:

@@ -44,6 +44,7 @@ __all__ = [
     "SearchDesign",
     "check_search",
     "design_search",
+    "find_rung",
     "is_auto",
     "list_plans",
 ]
@@ -329,6 +330,11 @@ class FamilyPlan:
         """Whether its models are sums of functions of at most three features."""
         return self.family.readable
 
+    @property
+    def rung(self) -> int:
+        """The least effort with which it is compared."""
+        return self.family.rung
+
     def pins(self, name: str, candidate: Candidate) -> bool:
         """Whether the user wrote a parameter of a candidate: no step changes it."""
         of_learner = name.startswith("weak_learner__") and candidate.keeps_learner
@@ -428,10 +434,31 @@ def list_plans(
             n_gains=n_gains,
             couples_first=by_family,  # a step tries the other coupling
         )  # fmt: skip
+        if by_family and search.time_limit is not None:
+            candidates = [*_list_plain(family, space, total, class_weights), *candidates]
         placed = [_place(c, name if by_family else None, rows_per_bin) for c in candidates]
         n_draws = 0 if has_draws else _count_draws(family, search.effort)
         plans.append(FamilyPlan(family, space, n_draws, placed))
     return plans
+
+
+def _list_plain(
+    family: Family, space: Space, total: float, class_weights: NDArray[np.float64]
+) -> list[Candidate]:
+    """Return the model of a plain fit, if a family has it and the space does not exclude it.
+
+    With little time a search should be no worse than a plain fit, which takes less of it.
+    """
+    settings = PLAIN.get(family.name)
+    if settings is None:
+        return []
+    try:
+        combined = combine(space, settings, {}, 1, _check_terms, never=family.never)
+    except FamilyExcludedError:
+        return []
+    return list_candidates(
+        combined, space, total, class_weights, gains=[None], n_gains=None, couples_first=True
+    )
 
 
 def _place(candidate: Candidate, family: str | None, rows_per_bin: float | None) -> Candidate:
@@ -480,6 +507,11 @@ def _has(candidate: Candidate, settings: Settings) -> bool:
         if value != (getattr(learner, field) if field else getattr(candidate.options, owner)):
             return False
     return True
+
+
+def find_rung(name: str) -> int:
+    """Return the least effort with which a family is compared."""
+    return _BY_NAME[name].rung
 
 
 def _ladder(name: str, *values: float | int | str) -> list[Settings]:
@@ -580,6 +612,14 @@ FAMILIES = (
     ),
 )  # fmt: skip
 """The families, simple ones first."""
+
+PLAIN: Mapping[str, Settings] = {
+    "tables": {"weak_learner": "table"},
+    "readable symmetric trees": {
+        **_trees("symmetric", lines=True), "weak_learner__interaction_cst": MOST_READABLE,
+    },
+}  # fmt: skip
+"""The settings of plain fits, by the family that has them."""
 
 _BY_NAME = {family.name: family for family in (GRID, *FAMILIES)}
 

@@ -39,13 +39,22 @@ class Race:
     """... and by which it may remain behind there, at the pace that it has."""
 
     def __init__(
-        self, is_over: Callable[..., bool], *, drops: bool = True, in_parts: bool = True
+        self,
+        is_over: Callable[..., bool],
+        *,
+        drops: bool = True,
+        in_parts: bool = True,
+        limit_group: Callable[[], Callable[..., bool]] | None = None,
     ) -> None:
         """Take the check whether seconds are lacking, and how candidates are dropped before.
 
-        `drops` allows dropping; `in_parts` allows it after the first splits, too.
+        `drops` allows dropping; `in_parts` allows it after the first splits, too.  `limit_group`
+        returns the check of a group that begins, whose candidates pause when its time is up.
         """
         self._lacks_time, self._is_over = is_over, False
+        self._limit_group = limit_group
+        self._group_lacks_time: Callable[..., bool] | None = None
+        self._group_is_over = False
         self._drops = drops
         self._in_parts = drops and in_parts
         self.leaders: Array | None = None
@@ -61,17 +70,23 @@ class Race:
         self._are_steps = self._has_any = False
         self._n_before = 0
 
-    def begin(self, known: Array | None = None, speeds: Sequence[float] = ()) -> None:
+    def begin(
+        self, known: Array | None = None, speeds: Sequence[float] = (), *, is_last: bool = False
+    ) -> None:
         """Forget the candidates, except the best scores so far, before others come.
 
         `known` are the scores after each estimator, (n_scores, n_splits, n_estimators), of the
         candidate that they are one step from.  `speeds` is each one's pace, relative to that
-        candidate's.
+        candidate's.  The last candidates have no time limit of their own.
         """
         self.learn_spread()
         self.dropped = set()
         self._known, self._speeds = None, speeds
         self._are_steps, self._has_any = known is not None, False
+        self._group_is_over = False
+        self._group_lacks_time = None
+        if self._limit_group is not None and not is_last:
+            self._group_lacks_time = self._limit_group()
         if known is not None and not np.isnan(known[..., 0]).any():
             places = np.where(np.isnan(known[0]).any(axis=0), 0, np.arange(known.shape[2]))
             self._known = known[..., np.maximum.accumulate(places)]  # what was known last
@@ -82,6 +97,12 @@ class Race:
             self._lacks_time(needed) if needed else self._lacks_time()
         )
         return self._is_over
+
+    def ends_group(self, needed: float = 0.0) -> bool:
+        """Whether the time of the present candidates is up, or that of all; else as `is_over`."""
+        if self._group_lacks_time is not None and not self._group_is_over:
+            self._group_is_over = self._group_lacks_time(needed)
+        return self._group_is_over or self.is_over(needed)
 
     def choose_first(self, n_splits: int) -> int:
         """Return the number of first splits, 0 if candidates run on all at once."""

@@ -24,6 +24,7 @@ from properboost.estimators.properboost_parameters import (
 from properboost.fitting.plan import plan_fit
 from properboost.losses.builtin import MarginLoss
 from properboost.model_selection.compare_families import format_families
+from properboost.model_selection.deadline import StopInTime
 from properboost.model_selection.families import SearchDesign, check_search, design_search
 from properboost.model_selection.search_html import write_search
 from properboost.model_selection.search_record import record_search
@@ -33,6 +34,7 @@ from properboost.model_selection.search_stages import list_stages
 from properboost.model_selection.space import Classifier
 from properboost.models.bag_design import BagPlan
 from properboost.models.fitted_model import FittedModel
+from properboost.notices import warn
 from properboost.parameters.declare import ComponentSupport, declared, estimator, read_parameter
 from properboost.parameters.elsewhere import advise_callers
 from properboost.parameters.rows import BinningParameters, SizeParameters, VerboseParameters
@@ -213,9 +215,9 @@ class ProperBoostClassifierCV(
             return
         if dealt is not None:
             training, bags = training.reorder(dealt[0]), dealt[1]
-        loss = winner.candidate.loss
+        loss, stop = winner.candidate.loss, run.stop
         del rows, run, winner, results  # the refit needs their memory
-        self._refit(_make_estimator(self), loss, training, bags)
+        self._refit(_make_estimator(self), loss, training, bags, stop)
 
     @property
     def validation_curves_(self) -> NDArray[np.float64]:
@@ -270,15 +272,32 @@ class ProperBoostClassifierCV(
         loss: MarginLoss,
         training: TrainingRows,
         bags: BagPlan | None,
+        stop: StopInTime | None,
     ) -> None:
         if training.binning.has_means and not read_parameter(best, "weak_learner").needs_means:
             training = training.without_means()
         link = make_link(best, loss, len(training.classes), training.n_threads)
-        run_plan(best, plan_fit(best, link, len(training.classes), bags=bags), training)
+        plan = plan_fit(best, link, len(training.classes), bags=bags)
+        run_plan(best, plan, training, calls=stop)
+        if stop is not None and stop.has_stopped:
+            self._take_fewer_rounds(best)
         self._give_features_to(best)
         best.search_ = record_search(self)
         self.best_estimator_ = best
         FittedModel.of(best).move_to(self)
+
+    def _take_fewer_rounds(self, best: ProperBoostClassifier) -> None:
+        """Record the number of rounds at which the time limit ended the final fit, and warn."""
+        wanted, n_estimators = best.n_estimators, int(np.max(best.n_iter_))
+        if n_estimators == wanted:
+            return
+        warn(
+            f"the time_limit of {self.time_limit!r} seconds ended the final fit after "
+            f"{n_estimators} of {wanted} estimators: more time may give a better model"
+        )
+        best.set_params(n_estimators=n_estimators)
+        self.best_params_ = {**self.best_params_, "n_estimators": n_estimators}
+        self.n_estimators_, self.ended_ = n_estimators, "time_limit"
 
     def _check_fitted(self) -> None:
         if hasattr(self, "cv_results_") and not hasattr(self, "ensemble_"):

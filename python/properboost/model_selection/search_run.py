@@ -1,5 +1,6 @@
 """A running search: it compares families, then pairs, and calibrates the winner."""
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,7 +9,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import StratifiedKFold
 
+from properboost.cached import cached_property
 from properboost.data.labels import Rows, SortedRows, read_groups
 from properboost.data.whole_sums import add_up_by
 from properboost.engine.protocols import RowSource, TrainingRows
@@ -20,6 +23,7 @@ from properboost.model_selection.boosted_together import (
     SplitPairs,
     boost_candidates,
     predict_held_out,
+    time_a_round,
 )
 from properboost.model_selection.calibration import calibrate, make_scaled
 from properboost.model_selection.compare_families import (
@@ -45,8 +49,13 @@ from properboost.model_selection.cross_validation import (
     read_task,
 )
 from properboost.model_selection.cv_scores import CVScores, find_best_numbers, mean_scores
-from properboost.model_selection.cv_splits import are_representative, choose_folds, choose_split
-from properboost.model_selection.deadline import Deadline
+from properboost.model_selection.cv_splits import (
+    TRAIN,
+    are_representative,
+    choose_folds,
+    choose_split,
+)
+from properboost.model_selection.deadline import Deadline, StopInTime
 from properboost.model_selection.families import (
     BAGS_FROM,
     NAMES,
@@ -54,6 +63,7 @@ from properboost.model_selection.families import (
     is_auto,
     list_plans,
 )
+from properboost.model_selection.limited_time import choose_sample
 from properboost.model_selection.one_standard_error import regularize
 from properboost.model_selection.prefer_readable import prefer_readable
 from properboost.model_selection.race import Race
@@ -86,6 +96,27 @@ AUTO_BAGS = 16
 
 COMPARING = 0.6
 """The share of a time limit in which candidates are compared; the final fit has the rest."""
+
+ROUNDS = 0.95
+"""The share after which the final fit ends; the rest is for the terms of its model."""
+
+COMPARING_SAMPLES, FEW_COMPARED = 0.4, 2.0
+"""The same share where all rows are more times as many as those of a split."""
+
+OF_A_GROUP, LEAST_OF_A_GROUP = 0.4, 0.04
+"""The share of the time left for comparing that candidates boosted together may take.
+
+It is at least the other share of the limit: in less time they would hardly begin.
+"""
+
+MORE_ROUNDS = 1.0 / 3.0
+"""The power of the rows to which rounds of trees grow; on four tables it is .1 to .6."""
+
+AFFORDABLE_ROUND = 0.02
+"""The share of the time left up to which a round with all rows is timed."""
+
+MOST_HASTE = 6.0
+"""The most times by which the rate of trees rises where the time does not allow all rounds."""
 
 FEWEST_BAGS = 4
 """The fewest bags by which a limited time replaces those of a readable model."""
@@ -172,24 +203,34 @@ class SearchRun:
         rows: Rows,
         groups: ArrayLike | None,
     ) -> None:
+        self.deadline = Deadline.after(search.time_limit)
+        self._end_of_rounds = self.deadline.share(ROUNDS)
         self._search, self._source, self._rows = search, source, rows
-        self._groups = read_groups(groups, source.n_rows)
-        self._cuts_blocks = (
-            is_auto(search, "cv") and groups is None and (search.effort or 0) >= FOLDS_FROM
-        )
-        cv = self._choose_cv(grouped=groups is not None)
-        self._task = read_task(source.source, rows, cv=cv, scoring=search.scoring, groups=groups)
         self._settled = settled
         self._space, self._by_family = settled.space, settled.by_family
+        self._groups = read_groups(groups, source.n_rows)
+        cv = self._choose_cv(grouped=groups is not None)
+        self._cuts_blocks = (
+            is_auto(search, "cv")
+            and groups is None
+            and (search.effort or 0) >= FOLDS_FROM
+            and isinstance(cv, StratifiedKFold)
+        )
+        self._task = read_task(source.source, rows, cv=cv, scoring=search.scoring, groups=groups)
         class_weights = add_up_by(rows.codes, rows.training_weight, len(rows.classes))
         self._plans = list_plans(search, settled, rows.total, class_weights)
         if not self._by_family:
             warn_of_free_gains(self._space, self._plans[0].candidates)
         self.training, self._split_rows = self._encode()
-        self._deadline = Deadline.after(search.time_limit)
-        self._limit = self._deadline.share(COMPARING)
+        self._is_sample = self.deadline.is_limited and self._row_ratio > FEW_COMPARED
+        self._limit = self.deadline.share(COMPARING_SAMPLES if self._is_sample else COMPARING)
         self._seconds_a_fit = 0.0
         self._race = self._make_race()
+
+    @property
+    def stop(self) -> StopInTime | None:
+        """The end of the final fit, if the time is limited."""
+        return StopInTime(self._end_of_rounds) if self.deadline.is_limited else None
 
     def choose(self) -> tuple[Winner, SearchResults]:
         """Compare candidates, then pairs; return the winner, and the results."""
@@ -208,11 +249,50 @@ class SearchRun:
             winner = self._search_pairs(base, winner, results)
         elif self._space.pins_pairs:
             results.best_params["interactions"] = self._take_pairs_untried()
+        if self.deadline.is_limited and not search.one_standard_error:
+            winner = self._finish(winner, results)
         if search.calibrate and not self._space.pins_calibration:
             self._calibrate(winner, results)
-        if self._deadline.is_limited:
+        if self.deadline.is_limited:
+            self._fit_rounds_to_rows(winner.candidate, results)
             self._take_fewer_draws(winner.candidate, results)
+            self._hurry(winner.candidate, results)
         return winner, results
+
+    def _finish(self, winner: Winner, results: SearchResults) -> Winner:
+        """Return the winner with as many estimators as help, if its group had too little time."""
+        (curve,) = mean_scores(results.validation_curves[winner.index][None])
+        most = self._count_estimators(self._space.n_estimators)[winner.candidate.selection]
+        n_known = int(np.flatnonzero(np.isfinite(curve))[-1]) + 1
+        is_done = winner.n_estimators < n_known or n_known == most
+        if is_done or results.ended == "interrupted" or results.of_winner["family_"] == PAIRS:
+            return winner
+        # The fit to all rows takes as many times longer as they are more.
+        race = Race(self.deadline.share(1.0 / (1.0 + self._row_ratio)), drops=False)
+        begin = time.perf_counter()
+        name = winner.candidate.family or "searching"
+        try:
+            scores = self._boost([winner.candidate], self._split_rows, name, race=race)
+        except KeyboardInterrupt:
+            results.ended = "interrupted"
+            return winner
+        self._seconds_a_fit = (time.perf_counter() - begin) / results.n_splits
+        any_number = self._space.n_estimators is None
+        _, best_at = find_best_numbers(scores, any_number=any_number)
+        if best_at[0] < winner.n_estimators:
+            return winner
+        longer = _pick([winner.candidate], scores, 0, int(best_at[0]), self._split_rows)
+        before = results.best_params
+        results.take(replace(longer, index=winner.index))
+        results.best_params = before | results.best_params
+        return longer
+
+    @cached_property
+    def _row_ratio(self) -> float:
+        """How many times more rows there are than those on which a split trains."""
+        rows = self._split_rows[0]
+        is_training = rows.segment_roles[0] == TRAIN
+        return self.training.n_rows / int(np.diff(rows.order.segments)[is_training].sum())
 
     def _interrupts_check(self, compared: CandidateRecord, winner: Winner) -> bool:
         """Check the order of rows if there is time; return whether a user interrupted that."""
@@ -230,13 +310,38 @@ class SearchRun:
         judged = _calibrate(winner, self._task)
         results.calibration, results.held_out_scores = judged.record, judged.scores
         results.best_params |= judged.corrections
-        self._seconds_a_fit = (time.perf_counter() - begin) / results.n_splits
+        seconds = (time.perf_counter() - begin) / results.n_splits
+        self._seconds_a_fit = self._seconds_a_fit or seconds
+
+    def _fit_rounds_to_rows(self, chosen: Candidate, results: SearchResults) -> None:
+        """Give trees that were compared on few rows as many rounds as help with all rows."""
+        is_open = self._space.n_estimators is None
+        if self._is_sample and is_open and chosen.options.weak_learner.is_grown:
+            more = self._row_ratio**MORE_ROUNDS
+            most = self._count_estimators(None)[chosen.selection]
+            n_estimators = min(round(more * results.of_winner["n_estimators_"]), most)
+            self._set_rounds(n_estimators, results)
+            self._time_fit(chosen, more, n_estimators)
+
+    def _time_fit(self, chosen: Candidate, more: float, n_estimators: int) -> None:
+        """Time some rounds with all rows, if these cost little; a row of a sample costs less."""
+        self._seconds_a_fit *= more
+        a_round = self._row_ratio * self._seconds_a_fit / n_estimators
+        if a_round < AFFORDABLE_ROUND * self.deadline.seconds_left:
+            learns = replace(self._batch, roles=np.full_like(self._batch.roles[:1], TRAIN))
+            rows = SplitRows(self._rows, self._order, learns, self.training)
+            self._seconds_a_fit = n_estimators * time_a_round(chosen, rows) / self._row_ratio
+
+    def _set_rounds(self, n_estimators: int, results: SearchResults) -> None:
+        """Set the rounds of the final fit."""
+        results.best_params["n_estimators"] = results.of_winner["n_estimators_"] = n_estimators
 
     def _count_affordable(self) -> float:
         """Return how many fits to all rows the rest of the time allows."""
-        if not self._deadline.is_limited:
+        if not self.deadline.is_limited:
             return np.inf
-        return 0.8 * self._deadline.seconds_left / max(self._seconds_a_fit, 1e-3)
+        seconds = self._row_ratio * max(self._seconds_a_fit, 1e-3)
+        return 0.8 * max(self.deadline.seconds_left, 0.0) / seconds
 
     def _take_fewer_draws(self, chosen: Candidate, results: SearchResults) -> None:
         """Average fewer draws of trees if the time does not allow all, unless they are pinned."""
@@ -247,6 +352,21 @@ class SearchRun:
         affordable = max(1, int(min(self._count_affordable(), n_draws)))
         if affordable < n_draws and "weak_learner__n_draws" not in self._space:
             results.best_params["weak_learner"] = learner.replace(n_draws=affordable)
+
+    def _hurry(self, chosen: Candidate, results: SearchResults) -> None:
+        """Give trees fewer rounds at a greater rate if the time does not allow one fit.
+
+        Rounds that the deadline cuts off would leave a model of too small steps.
+        """
+        options, share = chosen.options, self._count_affordable()
+        rate = options.find_rate(chosen.loss.rate_factor)
+        is_pinned = "learning_rate" in self._space or self._space.n_estimators is not None
+        if share >= 1.0 or is_pinned or not options.weak_learner.is_grown:
+            return
+        faster = max(min(1.0 / share if share else np.inf, MOST_HASTE, 1.0 / rate), 1.0)
+        n_estimators = math.ceil(results.of_winner["n_estimators_"] / faster)
+        results.best_params["learning_rate"] = rate * faster
+        self._set_rounds(n_estimators, results)
 
     def deal_to_bags(self, results: SearchResults) -> tuple[SortedRows, BagPlan] | None:
         """Deal the rows to the bags of the model that was chosen, if it has any."""
@@ -280,6 +400,11 @@ class SearchRun:
         if not is_auto(search, "cv"):
             chosen: CV = search.cv
             return chosen
+        sample = None
+        if self._by_family and not grouped and not search.one_standard_error:
+            sample = choose_sample(search, self._rows)
+        if sample is not None:
+            return sample
         cheap = (search.effort or FOLDS_FROM) < FOLDS_FROM and not search.one_standard_error
         return (choose_split if cheap else choose_folds)(self._rows, grouped=grouped)
 
@@ -290,13 +415,22 @@ class SearchRun:
         options = read_binning(self._search, self._settled.rows_per_bin)
         needs_means = self._settled.needs_means
         training = self._source.encode(options, self._rows, order, with_means=needs_means)
-        return training, list(arrange(self._rows, self._task.split_batches, order, training))
+        self._batch, self._order = first, order
+        batches, limited = self._task.split_batches, self.deadline.is_limited
+        return training, list(arrange(self._rows, batches, order, training, copies_used=limited))
 
     def _make_race(self) -> Race | None:
         """Return the race that drops candidates or ends when the time is up, if there is one."""
+        limit_group = None
+        if self._by_family and self.deadline.is_limited:
+            least = LEAST_OF_A_GROUP * self._search.time_limit
+            limit_group = partial(self._limit.share, OF_A_GROUP, least)
         if self._by_family and not self._search.one_standard_error:
-            return Race(self._limit, in_parts=are_representative(self._rows))
-        return None if self._search.time_limit is None else Race(self._limit, drops=False)
+            in_parts = are_representative(self._rows)
+            return Race(self._limit, in_parts=in_parts, limit_group=limit_group)
+        if self._search.time_limit is None:
+            return None
+        return Race(self._limit, drops=False, limit_group=limit_group)
 
     # -- comparing ---------------------------------------------------------------------------------
 
@@ -319,8 +453,20 @@ class SearchRun:
             rate,
             self._race,
             self._search.effort,
-            simple_first=self._deadline.is_limited,
+            by_effort=self.deadline.is_limited,
+            may_go_on=self._leaves_time if self._is_sample else None,
         )
+
+    def _leaves_time(self, compared: CandidateRecord) -> bool:
+        """Whether the best candidate so far can still be fitted to all rows in time.
+
+        With less time, its rounds are worth more than other candidates.
+        """
+        best = int(np.argmax(compared.ratings))
+        seconds = compared.seconds[best] * self._row_ratio / self._task.n_splits
+        if compared.candidates[best].options.weak_learner.is_grown:
+            seconds *= self._row_ratio**MORE_ROUNDS
+        return seconds < self.deadline.seconds_left
 
     def _boost(
         self,
@@ -328,12 +474,15 @@ class SearchRun:
         split_rows: Sequence[SplitRows],
         what: str,
         n_estimators: int | None = None,
+        *,
+        race: Race | None = None,
     ) -> CVScores:
         """Return the scores and log losses of all candidates, splits and numbers of estimators.
 
-        `n_estimators` is the number for pairs, if it is fixed.
+        `n_estimators` is the number for pairs, if it is fixed.  A `race` takes the place of that of
+        all candidates.
         """
-        search, task = self._search, self._task
+        search, task, race = self._search, self._task, race or self._race
         if n_estimators is None:
             n_estimators = self._space.n_estimators
         caps = self._count_estimators(n_estimators)
@@ -347,11 +496,9 @@ class SearchRun:
                 replace(rows, training=replace(rows.training, n_threads=1)) for rows in split_rows
             ]
             score = partial(_score, split_rows=alone, caps=caps, scores=scores, stop=stop)
-            return score_outside(candidates, score, self._race)
+            return score_outside(candidates, score, race)
         with show_progress(search.verbose, total, what, f"best {task.score_name}") as report:
-            return _score(
-                candidates, split_rows, caps, scores, stop=stop, report=report, race=self._race
-            )
+            return _score(candidates, split_rows, caps, scores, stop=stop, report=report, race=race)
 
     def _count_estimators(self, fixed: int | None) -> dict[str, int]:
         """Return the most estimators that are tried, by selection."""
@@ -420,10 +567,21 @@ class SearchRun:
                 "time_limit": f"the time_limit of {self._search.time_limit!r} seconds is over",
                 "interrupted": "the search was interrupted",
             }[results.ended]
-            warn(
-                f"{why}: the best of {len(results.cv_results['params'])} candidates, not all, is "
-                "taken"
-            )
+            n_candidates = len(results.cv_results["params"])
+            left_out = self._describe_left_out(results)
+            warn(f"{why}: the best of {n_candidates} candidates, not all, is taken{left_out}")
+
+    def _describe_left_out(self, results: SearchResults) -> str:
+        """Return a text: the rows and the families that were not compared, if any."""
+        text = ""
+        if self._is_sample:
+            n_rows, n_all = self._split_rows[0].training.n_rows, self.training.n_rows
+            text = f", compared on {n_rows:,} of {n_all:,} rows"
+        begun = [] if results.family_results is None else [*results.family_results["family"]]
+        missing = [plan.name for plan in self._plans if plan.name not in begun]
+        if missing and self._by_family:
+            text += f"; no time was left for {', '.join(missing)}"
+        return text
 
     def _warn_of_the_last_gain(self, results: SearchResults) -> None:
         """Warn of a chosen gain at an end of the user's list; the search's list is wide enough."""

@@ -96,9 +96,9 @@ class SearchParameters(PatienceParameters):
         default=None,
         check=checks.either(checks.positive, None),
         doc="""
-        About the seconds of the whole search.  Three fifths compare candidates, those of simple
-        families first; then the best so far is fitted to all rows, with fewer draws or bags if
-        little time is left.  The choice depends on the machine.
+        The seconds of the whole search.  Families of a low effort come first.  If time is short,
+        candidates are compared on a sample (with cv="auto", without `groups`), and the final fit
+        has fewer draws, bags or rounds.  The choice depends on the machine.
         """,
         option="seconds for everything, from the start of the command on; none is no limit",
     )
@@ -249,7 +249,7 @@ def list_candidates(
     total: float,
     class_weights: NDArray[np.float64],
     *,
-    gains: Sequence[float] | None = None,
+    gains: Sequence[float | None] | None = None,
     n_gains: int | None = None,
     couples_first: bool = False,
 ) -> list[Candidate]:

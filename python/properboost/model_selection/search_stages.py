@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from properboost.model_selection.families import design_search
+from properboost.model_selection.families import design_search, find_rung
 from properboost.model_selection.search_space import SearchParameters
 from properboost.whole_progress import FINAL, PAIRS, STEPS, Stage
 
@@ -42,8 +42,7 @@ def _list_comparisons(search: SearchParameters) -> list[Stage]:
     names = list(design.families)
     if not design.by_family:
         return [Stage("searching", OF_STEPS)]
-    if search.time_limit is None:
-        names.reverse()
+    names = sorted(names, key=find_rung) if search.time_limit is not None else names[::-1]
     stages = [Stage(name, WEIGHTS.get(name, 10.0)) for name in names]
     if (search.effort or 0) >= STEPS_FROM:
         stages += [Stage(STEPS, OF_STEPS), Stage(PAIRS, OF_PAIRS)]

@@ -14,13 +14,33 @@ from properboost.scoring import HeldOutRows
 
 __all__ = ["SplitRows", "arrange", "count_models"]
 
+MOST_USED = 0.9
+"""The share of the rows up to which those that splits use are copied."""
+
+
+@dataclass(frozen=True, eq=False)
+class SampledOrder:
+    """Some segments of an order of the rows."""
+
+    segments: NDArray[np.int64]
+    part_of: NDArray[np.intp]
+    places: NDArray[np.int64]
+    """The places of their rows in `Rows`."""
+
+    @classmethod
+    def of(cls, order: SortedRows, taken: NDArray[np.bool_]) -> "SampledOrder":
+        """Return the segments that are taken."""
+        sizes = np.diff(order.segments)
+        places = order.places[np.repeat(taken, sizes)]
+        return cls(np.cumsum([0, *sizes[taken]]), order.part_of[taken], places)
+
 
 @dataclass(frozen=True, eq=False)
 class SplitRows:
     """The rows in the order that a batch of splits needs."""
 
     rows: Rows
-    order: SortedRows
+    order: SortedRows | SampledOrder
     splits: SplitBatch
     training: TrainingRows
     base: NDArray[np.float64] | None = None
@@ -56,9 +76,23 @@ class SplitRows:
 
 
 def arrange(
-    rows: Rows, batches: Sequence[SplitBatch], order: SortedRows, training: TrainingRows
+    rows: Rows,
+    batches: Sequence[SplitBatch],
+    order: SortedRows,
+    training: TrainingRows,
+    *,
+    copies_used: bool = False,
 ) -> Iterator[SplitRows]:
-    """Yield the rows for each batch of splits; `order` and `training` are those of the first."""
+    """Yield the rows for each batch of splits; `order` and `training` are those of the first.
+
+    `copies_used` copies the rows that splits use if there are many others, which take time, too.
+    """
+    is_used = np.any(batches[0].roles, axis=0)[order.part_of]
+    n_used = int(np.diff(order.segments)[is_used].sum())
+    if copies_used and len(batches) == 1 and n_used < MOST_USED * training.n_rows:
+        sampled = SampledOrder.of(order, is_used)
+        yield SplitRows(rows, sampled, batches[0], training.bring(order, is_used))
+        return
     first = SplitRows(rows, order, batches[0], training)
     yield first
     for batch in batches[1:]:
