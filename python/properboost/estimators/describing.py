@@ -62,7 +62,8 @@ class DescribingMixin(PredictingMixin):
         ensemble = self.ensemble_
         if not isinstance(ensemble, TableEnsemble) or ensemble.standard_errors is None:
             raise AttributeError(
-                "importance_errors_ needs a model of look-up tables that was fitted with outer_bags"
+                "importance_errors_ needs a model of look-up tables that was fitted with "
+                "outer_bags; terms_ has the standard errors of terms of trees, too"
             )
         return ensemble.standard_errors.importance_errors()
 
