@@ -145,7 +145,7 @@ def draw(results: pd.DataFrame, path: Path) -> None:
     import matplotlib.pyplot as plt
     from scipy.stats import beta
 
-    shown = ["search", "tables", "LightGBM", "random forest"]
+    shown = ["search", "plain", "LightGBM", "random forest"]
     names = [name for name in TABLES if name in set(results["set"])]
     figure, panels = plt.subplots(
         len(shown), len(names), figsize=(2.1 * len(names), 1.9 * len(shown)),
