@@ -28,6 +28,9 @@ def test_plans_are_described():
         describe_plan(pb.ProperBoostClassifier(weak_learner="table"), 30_000, 2, None)
         == "Fits one model."
     )
+    plain = describe_plan(pb.ProperBoostClassifier(), 30_000, 2, None)
+    assert plain == "Compares look-up tables with readable trees, and fits one model."
+    assert describe_plan(pb.RadoBoostClassifier(), 30_000, 2, None) == "Fits one model."
     grid = pb.ProperBoostClassifierCV(effort=None)
     assert "Compares the combinations" in describe_plan(grid, 30_000, 2, None)
     assert described.endswith(

@@ -2,9 +2,12 @@
 
 from typing import Any
 
+from properboost.estimators.learner_choice import read_learner
+from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.model_selection.families import design_search
 from properboost.model_selection.limited_time import estimate_families
 from properboost.model_selection.search_space import SearchParameters
+from properboost.parameters.boosting import LearnerChoice
 
 __all__ = ["describe_plan", "estimate_seconds"]
 
@@ -32,6 +35,10 @@ def estimate_seconds(search: SearchParameters, n_rows: int, n_classes: int) -> f
 def describe_plan(model: Any, n_rows: int, n_classes: int, limit: float | None) -> str:
     """Return lines on what follows, and about how long it takes; `limit` is that of the user."""
     if not isinstance(model, SearchParameters):
+        if isinstance(model, ProperBoostClassifier) and isinstance(
+            read_learner(model), LearnerChoice
+        ):
+            return "Compares look-up tables with readable trees, and fits one model."
         return "Fits one model."
     design = design_search(model)
     what = "the combinations of the parameters"
