@@ -151,7 +151,8 @@ def _find_equal(rows: Rows, training: TrainingRows) -> tuple[NDArray[np.uint64],
     places = np.flatnonzero(rows.codes < len(rows.classes))[training.numbers]
     equal = np.full(rows.n_of_table, hashes[0])  # rows that do not count add no number
     equal[places if rows.row_of is None else rows.row_of[places]] = hashes
-    return equal, len(np.unique(hashes))
+    # np.unique would end the process if a daemon thread is in it while Python ends.
+    return equal, 1 + int(np.count_nonzero(np.diff(np.sort(hashes))))
 
 
 class _Folds:

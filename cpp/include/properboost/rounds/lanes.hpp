@@ -79,8 +79,8 @@ struct SegmentRoles {
 // the curvatures.  They are so many lanes after it, or there are none: 0.
 //
 // Rows with soft labels count for and against each class.  As lanes, all their numbers are one add.
-// Of an independent model the lane against its class has the margins of the other label, and
-// curvatures of its own.
+// An independent model's lane against its class has the margins of the other label, and curvatures
+// of its own.
 struct FurtherLanes {
   std::size_t against = 0, curvature = 0;
 
