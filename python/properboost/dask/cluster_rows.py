@@ -12,15 +12,12 @@ from properboost.dask.shards import Shards
 from properboost.dask.worker_health import WorkersLost
 from properboost.data.labels import SortedRows
 from properboost.engine.local import LocalRows
-from properboost.engine.protocols import CodeWeights, ModelSet, TrainingRows
+from properboost.engine.protocols import HELD_OUT, CodeWeights, ModelSet, TrainingRows
 from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.interactions import PairBins
 from properboost.models.term_grid import TermGrid, weigh_cells
 
 __all__ = ["ClusterRows"]
-
-HELD_OUT = 2
-"""The absolute role of a segment that a model is scored on."""
 
 
 @dataclass(frozen=True, eq=False)

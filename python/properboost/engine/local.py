@@ -23,6 +23,7 @@ from properboost.data.table import InputTable
 from properboost.engine.available_memory import require_memory
 from properboost.engine.learners import find_directions, make_learner
 from properboost.engine.protocols import (
+    HELD_OUT,
     CodeWeights,
     ModelSet,
     RowSource,
@@ -186,7 +187,7 @@ class SoftBooster(LocalBooster):
     def held_out(self, model: int) -> NDArray[np.float64]:
         """Return the raw predictions of the labels of the model's held-out rows."""
         sizes = np.diff(self._parts.segments)
-        is_held_out = np.repeat(np.abs(self._parts.roles[model]) == 2, sizes)
+        is_held_out = np.repeat(np.abs(self._parts.roles[model]) == HELD_OUT, sizes)
         place_there = np.cumsum(is_held_out) - 1
         places: NDArray[np.intp] = place_there[self._place[is_held_out[self._place]]]
         return super().held_out(model)[places]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.cached import cached_property
-from properboost.engine.protocols import Booster, ModelSet, TrainingRows
+from properboost.engine.protocols import HELD_OUT, Booster, ModelSet, TrainingRows
 from properboost.fitting.enough_rounds import BLOCK
 from properboost.fitting.intercept import find_intercepts, is_known
 from properboost.fitting.plan import FitPlan, RawScaling
@@ -59,7 +59,7 @@ class Fold:
     def roles(self) -> NDArray[np.int8]:
         """The role of each segment in each model, as in `_core.Model`."""
         signs = self.rows.signs
-        return np.where(self.is_held_out, 2, 1).astype(signs.dtype) * signs
+        return np.where(self.is_held_out, HELD_OUT, 1).astype(signs.dtype) * signs
 
     def take(self, values: Array, segments: NDArray[np.bool_]) -> Array:
         """Return the values of the rows in some segments."""

@@ -18,7 +18,7 @@ inline bool is_held_out(Role role) {
   return role == Role::kHeldOutPositive || role == Role::kHeldOutNegative;
 }
 
-// That of rows of the other label.
+// The role of rows of the other label.
 inline Role opposite(Role role) { return static_cast<Role>(-static_cast<std::int8_t>(role)); }
 
 // The signed label of the segment's rows, or 0 if the model ignores it.

@@ -11,7 +11,7 @@ namespace properboost {
 // Without shares, the rows of a segment are of its class.  With shares, every row is one of all
 // classes, each as much as it is probable.  Borrowed from the caller.
 struct SoftLabels {
-  // [model][row]: the share of a model's positive class, 1 less which is that of all others.
+  // [model][row]: the share of a model's positive class; all others have the rest, 1 less it.
   const float* shares = nullptr;
 
   bool any() const noexcept { return shares != nullptr; }

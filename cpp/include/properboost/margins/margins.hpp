@@ -155,8 +155,8 @@ class Margins final : public BatchMargins, public MovingMargins {
   static bool are_bounded(const Loss& loss);
   // The sample weight of held-out rows, by class and lane.
   void weigh_held_out(const WeightTotals& totals);
-  // Mixes what a loss gives for some rows of a lane with what it gives for the other label: by the
-  // labels' shares, times `sign` for the other.
+  // Mixes a function of a loss for both labels of n rows of a lane, weighted by the labels' shares;
+  // `sign` multiplies the value for the other label.
   void mix_labels(void (Loss::*of_margins)(const float*, float*, std::size_t) const,
                   const float* share, float sign, const float* u, std::size_t n, float* out) const;
   float* spare();

@@ -25,7 +25,7 @@ void add_products(Set set, const double* a, const double* b, std::size_t n, Prod
   sum.add(set, n, {}, [=](std::size_t i) { return a[i] * b[i]; });
 }
 
-// Several of them in the same units.
+// Sums of products, all of them in the same units.
 template <std::size_t... K>
 std::array<ProductSum, sizeof...(K)> make_sums(const TermUnits& units, std::index_sequence<K...>) {
   return {(static_cast<void>(K), ProductSum(units))...};
