@@ -24,8 +24,10 @@ cpp/selftest and cpp/fuzz.
 
 import argparse
 import ast
+import functools
 import importlib
 import io
+import itertools
 import re
 import tokenize
 from collections.abc import Iterable, Iterator, Sequence
@@ -66,10 +68,15 @@ def parse(files: Iterable[Path]) -> Modules:
     return {file: ast.parse(file.read_text("utf-8")) for file in files if file.suffix == ".py"}
 
 
+@functools.cache
+def list_nodes(tree: ast.Module) -> list[ast.AST]:
+    """Return every node of a module, which most figures need."""
+    return list(ast.walk(tree))
+
+
 def walk(modules: Modules) -> Iterator[ast.AST]:
     """Yield every node of all modules."""
-    for tree in modules.values():
-        yield from ast.walk(tree)
+    return itertools.chain.from_iterable(map(list_nodes, modules.values()))
 
 
 def count_lines(files: Iterable[Path], word: str) -> int:
@@ -140,7 +147,7 @@ def list_private_lines(tree: ast.Module) -> tuple[set[int], set[int]]:
 
     A private attribute is foreign if the file neither defines it nor has it on `self`.
     """
-    nodes = list(ast.walk(tree))
+    nodes = list_nodes(tree)
     attributes = [
         node for node in nodes if isinstance(node, ast.Attribute) and is_private(node.attr)
     ]
@@ -158,7 +165,7 @@ def is_private(name: str) -> bool:
 
 def list_functions(tree: ast.Module, file: Path) -> Iterator[Function]:
     """Yield every function of a module, with its complexity."""
-    for node in ast.walk(tree):
+    for node in list_nodes(tree):
         if isinstance(node, FunctionNode):
             yield Function(1 + sum(map(count_branches, walk_body(node))), node.name, file)
 

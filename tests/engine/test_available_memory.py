@@ -56,7 +56,7 @@ def fit(classes, left, parameters):
     return {"needed": needs[-1], "error": error, **sizes}
 
 check, local.require_memory, needs = local.require_memory, spy, []
-X = np.random.default_rng(0).normal(size=(20_000, 20)).astype(np.float32)
+X = np.random.default_rng(0).normal(size=(20_000, 5)).astype(np.float32)
 results = []
 for one in json.loads(sys.argv[1]):
     readable, writable = os.pipe()

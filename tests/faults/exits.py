@@ -26,9 +26,13 @@ X = rng.normal(size=(20_000, 6))
 y = X[:, 0] + rng.normal(size=len(X)) > 0
 few, labels = X[:500], y[:500]
 classes = np.digitize(X[:, 1], [-1.0, 0.0, 1.0])
-model = pb.ProperBoostClassifier(n_estimators=5, n_jobs=2).fit(X, y)
-of_classes = pb.ProperBoostClassifier(n_estimators=2, n_jobs=2).fit(X, classes)
-trees = pb.ProperBoostClassifier(weak_learner="tree", n_estimators=5, n_jobs=2).fit(X, y)
+def boost(**named):
+    named = {"weak_learner": "table", "n_estimators": 20, "n_jobs": 2} | named
+    return pb.ProperBoostClassifier(**named)
+
+model = boost(n_estimators=5).fit(X, y)
+of_classes = boost(n_estimators=2).fit(X, classes)
+trees = boost(weak_learner="tree", n_estimators=5).fit(X, y)
 expected = model.decision_function(X).tobytes()
 folder = tempfile.TemporaryDirectory()
 path = folder.name + "/model.json"
@@ -36,10 +40,6 @@ model.save_model(path)
 called = losses.from_functions(lambda u: 1.0 / (1.0 + np.exp(u)), name="called", tabulate=False)
 C = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(lambda u: 1.0 / (1.0 + np.exp(u)))
 native = losses.from_functions(LowLevelCallable(C), name="native")
-
-def boost(**named):
-    named = {"n_estimators": 20, "n_jobs": 2} | named
-    return pb.ProperBoostClassifier(**named)
 
 def search(**named):
     return pb.ProperBoostClassifierCV(max_estimators=3, cv=2, n_jobs=2, effort=None, **named)
@@ -52,6 +52,7 @@ def score(model, X, y):
     return float(np.mean(model.predict(X) == y))
 
 WORK = {
+    "fit default": lambda: pb.ProperBoostClassifier(n_jobs=2).fit(few, labels),
     "fit tables": lambda: boost().fit(X, y),
     "fit trees": lambda: boost(weak_learner="tree").fit(X, y),
     "fit classes": lambda: boost(n_estimators=5).fit(X, classes),
@@ -95,7 +96,7 @@ for _ in works:
 time.sleep(random.Random(sys.argv[4]).random() / 20)
 
 def predict_at_the_end():
-    again = pb.ProperBoostClassifier(n_estimators=5, n_jobs=2).fit(X, y)
+    again = boost(n_estimators=5).fit(X, y)
     same = model.decision_function(X).tobytes() == again.decision_function(X).tobytes() == expected
     os.write(1, b"same bits" if same else b"other bits")
 
@@ -112,7 +113,8 @@ elif end.startswith("finalizer"):
         def __del__(self):
             if "called" in self.end:  # its function is for this thread only now
                 try:
-                    self.pb.ProperBoostClassifier(self.called, n_jobs=2).fit(self.X, self.y)
+                    model = self.pb.ProperBoostClassifier(self.called, weak_learner="table")
+                    model.set_params(n_jobs=2).fit(self.X, self.y)
                 except RuntimeError as error:
                     assert "Python is ending" in str(error), error
                 except ImportError:
@@ -141,10 +143,10 @@ elif end == "fork":
 """
 
 WORKS = (
-    "fit tables", "fit trees", "fit classes", "fit pairs", "fit called", "fit native", "fit UDT",
-    "fit AR-Boost", "fit rados", "make rados", "search", "search scorer", "predict",
-    "predict one row", "predict classes", "predict trees", "contributions", "evaluate loss", "load",
-    "save", "export", "report",
+    "fit default", "fit tables", "fit trees", "fit classes", "fit pairs", "fit called",
+    "fit native", "fit UDT", "fit AR-Boost", "fit rados", "make rados", "search", "search scorer",
+    "predict", "predict one row", "predict classes", "predict trees", "contributions",
+    "evaluate loss", "load", "save", "export", "report",
 )  # fmt: skip
 
 SAME = "same bits"

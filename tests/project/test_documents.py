@@ -74,7 +74,7 @@ def remarks(path):
             if token.type == tokenize.COMMENT:
                 texts.append(token.string.lstrip("# "))
             elif token.type == tokenize.STRING and begins:
-                texts.append(ast.literal_eval(token.string))
+                texts.append(str(ast.literal_eval(token.string)))
             if token.type not in (tokenize.COMMENT, tokenize.NL):
                 begins = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
     return texts
@@ -291,12 +291,13 @@ def test_prose_keeps_to_the_rules(page):
 def test_remarks_in_code_keep_to_the_rules(folder):
     paths = [p for p in (ROOT / folder).rglob("*.*") if p.suffix in (".py", ".pyi", ".hpp", ".cpp")]
     assert paths
+    patterns = [re.compile(pattern, re.MULTILINE) for pattern in forbidden()]
     for path in paths:
-        for remark in remarks(path):
-            lines = "\n".join(line.strip() for line in remark.splitlines())
-            for pattern in forbidden():
-                match = re.search(pattern, re.sub(r"`+[^`\n]*`+", "", lines), re.MULTILINE)
-                assert match is None, f"{name(path)}: {pattern} matches {match} in {remark!r}"
+        text = "\n\n".join(remarks(path))
+        lines = re.sub(r"`+[^`\n]*`+", "", "\n".join(line.strip() for line in text.splitlines()))
+        for pattern in patterns:
+            match = pattern.search(lines)
+            assert match is None, f"{name(path)}: {pattern} matches {match}"
 
 
 def test_every_page_is_in_the_list():
