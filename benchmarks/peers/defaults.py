@@ -26,11 +26,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from benchmarks.lib.learners import LEARNERS, plain
+from benchmarks.lib.outside import OUTSIDE
 from benchmarks.lib.race import progress
 from benchmarks.lib.sets import CONFIRMATION, DEVELOPMENT, LETTERS, SETS, divide
 from properboost import Tree
 
 HALVES = {"development": DEVELOPMENT, "confirmation": CONFIRMATION}
+PARTS = HALVES | {"outside": OUTSIDE}
 
 
 def search(seed: int) -> Any:
@@ -124,14 +126,14 @@ def report(table: pd.DataFrame, contestants: Sequence[str]) -> None:
 def main() -> None:
     """Run it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--half", choices=HALVES, nargs="+", default=list(HALVES))
+    parser.add_argument("--half", choices=PARTS, nargs="+", default=list(HALVES))
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--contestants", nargs="+", choices=CONTESTANTS, default=list(CONTESTANTS))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--folds", type=int, default=0)
     options = parser.parse_args()
     for half in options.half:
-        names = [name for name in HALVES[half] if name in options.sets]
+        names = [name for name in PARTS[half] if name in options.sets]
         if names:
             table = score_all(names, options.contestants, options.seeds, options.folds)
             print(f"\n{half:24s}" + "".join(f"{c:>17}" for c in options.contestants))

@@ -3,6 +3,7 @@
     python -m benchmarks.peers.panel                              # everything, many hours
     python -m benchmarks.peers.panel --sets vowel segment --contestants tables LightGBM
     python -m benchmarks.peers.panel --group lines                # a line of code each
+    python -m benchmarks.peers.panel --group outside              # tables drawn by lot
     python -m benchmarks.peers.panel --report                     # the results so far
     python -m benchmarks.peers.panel --report --picture out/frontier.png
 
@@ -42,6 +43,7 @@ from sklearn.metrics import log_loss
 from threadpoolctl import threadpool_limits
 
 from benchmarks.lib import sets
+from benchmarks.lib.outside import OUTSIDE
 from benchmarks.lib.sets import Split
 from benchmarks.peers.contestants import CONTESTANTS, FORMS, Task
 
@@ -313,11 +315,12 @@ def draw_frontier(results: pd.DataFrame, path: Path) -> None:
 
 def main() -> None:
     """Run it."""
-    every = tuple(dict.fromkeys((*TWO_CLASSES, *SEVERAL_CLASSES, *LARGER, *SMALL)))
+    every = tuple(dict.fromkeys((*TWO_CLASSES, *SEVERAL_CLASSES, *LARGER, *SMALL, *OUTSIDE)))
     grids = tuple(name for name in CONTESTANTS if name not in LINES)
     groups = {
         "grids": ((*TWO_CLASSES, *SEVERAL_CLASSES), grids),
         "lines": ((*SMALL, *LARGER), LINES),
+        "outside": (OUTSIDE, (DEFAULT, "search, effort 2", BUDGET)),
     }
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--group", choices=groups, default="grids")

@@ -2,6 +2,7 @@
 
     python -m benchmarks.peers.plain_fits --half development --folds 3      # training rows alone
     python -m benchmarks.peers.plain_fits --half confirmation --seeds 3     # held-out rows
+    python -m benchmarks.peers.plain_fits --half outside --seeds 3          # drawn by lot
     python -m benchmarks.peers.plain_fits --products 1000000 --only LightGBM trees "terms*lines"
     python -m benchmarks.peers.plain_fits --flipped 0 .01 .05 .2 --only LightGBM auto  # rules
 
@@ -35,7 +36,7 @@ from benchmarks.lib.race import progress
 from benchmarks.lib.rules import RULES, make_rules
 from benchmarks.lib.sets import SETS, Split, divide
 from benchmarks.peers.contestants import is_category
-from benchmarks.peers.defaults import HALVES, count_letters_once
+from benchmarks.peers.defaults import PARTS, count_letters_once
 from benchmarks.peers.panel import number_columns
 from properboost import Tree
 
@@ -200,7 +201,7 @@ def report(table: pd.DataFrame, names: Sequence[str]) -> None:
 def main() -> None:
     """Run it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--half", choices=HALVES, nargs="+", default=["development"])
+    parser.add_argument("--half", choices=PARTS, nargs="+", default=["development"])
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--only", nargs="+", default=["*"], help="patterns of contestants")
     parser.add_argument("--seeds", type=int, default=1)
@@ -229,7 +230,7 @@ def main() -> None:
     for half in options.half:
         print(f"\n{half:24s}" + "".join(f"{name[:22]:>24}" for name in names))
         rows = {}
-        for name in (name for name in HALVES[half] if name in options.sets):
+        for name in (name for name in PARTS[half] if name in options.sets):
             results = measure_set(name, names, options.seeds, options.folds)
             rows[name] = compare(results, max(options.folds, 1))
             progress("")
