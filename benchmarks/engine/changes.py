@@ -28,6 +28,9 @@ MODELS = {
     "symmetric trees of 3 features": {
         "weak_learner": Tree(interaction_cst=3, grow_policy="symmetric", max_depth=3)
     },
+    "the same with lines": {
+        "weak_learner": Tree(interaction_cst=3, grow_policy="symmetric", linear_leaves=True)
+    },
     "trees": {"weak_learner": "tree"},
 }
 CAPITAL = ["capital-gain", "capital-loss"]
@@ -45,8 +48,7 @@ def main() -> None:
     }
     for name, model in models.items():
         for keep in ((), CAPITAL):
-            n_rows = arguments.rows if name in ("tables", "trees") else arguments.rows // 10
-            measure_time(name, model, X_test.iloc[:n_rows], keep)
+            measure_time(name, model, X_test.iloc[: arguments.rows], keep)
     compare_with_all()
     for name in ("tables", "10 pairs"):
         count_misses(name, models[name], X_test.iloc[:200])

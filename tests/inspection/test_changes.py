@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 import properboost as pb
+from properboost.inspection import change_search
 from properboost.inspection.change_search import ChangeSearch
 from properboost.losses.probabilities import choose_classes
 
@@ -111,6 +112,17 @@ def test_none_nearer_is_missed(kind, n_classes):
         assert (features, round(change.distance * UNIT)) == expected
         sizes.add(len(features))
     assert sizes == {1, 2, 3} or (kind == "trees of two features" and n_classes == 2)
+
+
+@pytest.mark.parametrize("kind", ["trees of three features", "lines"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_terms_of_too_many_cells_are_predicted(kind, n_classes, monkeypatch):
+    X, y = make_rows(n_classes=n_classes)
+    model = fit(kind, X, y)
+    expected = [*model.changes(X.iloc[:20])]
+    for most in (0, 300):
+        monkeypatch.setattr(change_search, "MOST_CELLS", most)
+        assert [*model.changes(X.iloc[:20])] == expected
 
 
 @pytest.mark.parametrize("kind", [*MODELS, "trees"])

@@ -6,8 +6,10 @@ order decides.  Distances are whole multiples of `UNIT`, so that equal sums are 
 
 Where no term of the model has two of the changed features, the raw prediction moves by the sum of
 what each feature moves it alone.  Where one has, the joint effect of these features is computed,
-too.  Both make the search exact.  Models without terms get a search that is not: it tries the
-options of each feature that no other beats alone, of the `WIDTH` features that move a row most.
+too: from the terms' cells, or by predictions where a term has too many.  Both make the search
+exact.  A bound of these effects leaves out most sets of features.  Models without terms get a
+search that is not exact: it tries the options of each feature that no other beats alone, of the
+`WIDTH` features that move a row most.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +24,7 @@ from numpy.typing import NDArray
 from properboost.data.binning import FeatureBins, NumericBins, RestoredTable
 from properboost.inspection.code_change import UNIT, CodeChange
 from properboost.models.ensemble import Ensemble
+from properboost.models.term_cells import TermCells
 
 __all__ = ["MOST_FEATURES", "ChangeSearch", "find_distances"]
 
@@ -30,6 +33,9 @@ MOST_FEATURES = 3
 
 WIDTH = 8
 """The features that may change together in a model without terms."""
+
+MOST_CELLS = 2**24
+"""The most sums of leaves in the cells of all terms."""
 
 ROUNDING = 1e-9
 """The least lead, relative to raw predictions, that sums of effects must have."""
@@ -120,6 +126,10 @@ class ChangeSearch:
         The features that may change, in the order that decides ties.
     terms : sequence of tuple, or None
         The features of each term; None if the model has no terms.
+    cells : sequence of TermCells
+        Terms of several features by cell.
+    predicted : sequence of tuple
+        The features of terms whose joint effects are predicted, as they have no cells.
     """
 
     predict: Predict
@@ -127,6 +137,10 @@ class ChangeSearch:
     distances: Sequence[Whole]
     order: Sequence[int]
     terms: Sequence[tuple[int, ...]] | None
+    cells: Sequence[TermCells] = ()
+    predicted: Sequence[tuple[int, ...]] = ()
+    _joint_of: dict[tuple[int, ...], list[tuple[int, ...]]] = field(default_factory=dict)
+    _cells_of: dict[tuple[int, ...], list[TermCells] | None] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -144,18 +158,42 @@ class ChangeSearch:
             rows = np.arange(codes.shape[1])
             return ensemble.raw_predictions(RestoredTable(codes, rows, features, None), n_threads)
 
-        return cls(
-            predict,
-            choose,
-            [find_distances(*of_feature) for of_feature in zip(features, weights, strict=True)],
-            order,
-            None if terms is None else terms.features,
-        )
+        distances = [
+            find_distances(*of_feature) for of_feature in zip(features, weights, strict=True)
+        ]
+        if terms is None:
+            return cls(predict, choose, distances, order, None)
+        cells = terms.list_cells(MOST_CELLS, n_threads)
+        return cls(predict, choose, distances, order, terms.features, *cells)
 
     @property
     def is_exact(self) -> bool:
         """Whether no change is missed."""
         return self.terms is not None
+
+    def list_joint(self, features: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """Return the sets of these features whose joint effect is not the sum of smaller ones."""
+        if self.terms is None:
+            return [features]
+        if features not in self._joint_of:
+            shared = {tuple(j for j in features if j in term) for term in self.terms}
+            parts = {
+                part
+                for term in shared
+                for size in range(2, len(term) + 1)
+                for part in combinations(term, size)
+            }
+            self._joint_of[features] = sorted(parts, key=lambda part: (len(part), part))
+        return self._joint_of[features]
+
+    def find_cells(self, features: tuple[int, ...]) -> list[TermCells] | None:
+        """Return the terms that have all these features; None if one of them has no cells."""
+        if features not in self._cells_of:
+            inside = {*features}
+            missing = any(inside.issubset(of_term) for of_term in self.predicted)
+            of_terms = [cells for cells in self.cells if inside.issubset(cells.features)]
+            self._cells_of[features] = None if missing else of_terms
+        return self._cells_of[features]
 
     def run(self, codes: Codes, target: int | None) -> list[CodeChange | None]:
         """Return the nearest change of each row to a class; None is any other."""
@@ -195,6 +233,9 @@ class _Row:
     raw: Reals
     to: int
     _joint: dict[tuple[int, ...], Reals] = field(default_factory=dict)
+    _most_joint: dict[tuple[int, ...], Reals] = field(default_factory=dict)
+    _slack: dict[tuple[int, ...], Reals] = field(default_factory=dict)
+    """By pair, what its best options gain less the sum of the most that each part gains."""
 
     def lead(self, raw: Reals) -> Reals:
         """Return the lead of the class over each rival, (..., n_rivals)."""
@@ -244,32 +285,43 @@ class _Row:
             options = [o if o.feature in touched else thin[o.feature] for o in features]
             if any(len(o.codes) == 0 for o in options):
                 continue
-            is_sum = self.of.is_exact and not touched
-            if not is_sum or (sum(o.gains.max(axis=0) for o in options) > need).all():
+            if not self.of.is_exact or (self._bound(options) > need).all():
                 yield options
+
+    def _bound(self, options: Sequence[_Options]) -> Reals:
+        """Return a bound of what these features gain together on each rival."""
+        parts = self.of.list_joint(tuple(o.feature for o in options))
+        most = [o.gains.max(axis=0) for o in options]
+        most += [self._bound_joint(part, options) for part in parts]
+        slack = [self._slack[part] for part in parts if part in self._slack]
+        bound: Reals = np.sum(most, axis=0) + (np.min(slack, axis=0) if slack else 0.0)
+        return bound
+
+    def _bound_joint(self, part: tuple[int, ...], options: Sequence[_Options]) -> Reals:
+        """Return a bound of what some features gain together beyond fewer of them."""
+        if part in self._most_joint:
+            return self._most_joint[part]
+        cells = self.of.find_cells(part)
+        if cells is None:
+            return np.full(options[0].gains.shape[1], np.inf)
+        if len(part) > 2:
+            # Its values would take longer than the sets of three that they belong to.
+            bounds: Reals = np.sum([of_term.bound(len(part)) for of_term in cells], axis=0)
+            return bounds if len(bounds) == 1 else bounds[self.to] + np.delete(bounds, self.to)
+        inside = [o for o in options if o.feature in part]
+        joint = self._find_joint(part, inside)
+        most: Reals = joint.max(axis=(0, 1))
+        self._most_joint[part] = most
+        best = (_add_outer([o.gains for o in inside]) + joint).max(axis=(0, 1))
+        self._slack[part] = best - np.sum([most, *(o.gains.max(axis=0) for o in inside)], axis=0)
+        return most
 
     def _find_touched(self, features: Sequence[_Options]) -> set[int]:
         """Return the features that share a term with another one of these; none without terms."""
         if not self.of.is_exact:
             return set()
-        joint = self._list_joint([options.feature for options in features])
+        joint = self.of.list_joint(tuple(options.feature for options in features))
         return {j for part in joint for j in part}
-
-    def _list_joint(self, features: Sequence[int]) -> list[tuple[int, ...]]:
-        """Return the sets of these features whose joint effect is not the sum of smaller ones."""
-        if self.of.terms is None:
-            return [tuple(features)]
-        inside = {*features}
-        shared = {tuple(j for j in features if j in term) for term in self.of.terms}
-        return sorted(
-            {
-                part
-                for term in shared
-                for size in range(2, len(inside) + 1)
-                for part in combinations(term, size)
-            },
-            key=lambda part: (len(part), part),
-        )
 
     def _try(self, options: Sequence[_Options], best: CodeChange | None) -> CodeChange | None:
         """Return the nearest change of these features; None if none turns the row."""
@@ -282,7 +334,7 @@ class _Row:
             return None
         if self.of.is_exact:
             gains = _add_outer([o.gains for o in options])
-            for part in self._list_joint([o.feature for o in options]):
+            for part in self.of.list_joint(tuple(o.feature for o in options)):
                 gains = gains + self._find_joint(part, options)
             places = np.flatnonzero(near & (gains > self._need).all(axis=-1))
         else:
@@ -302,18 +354,26 @@ class _Row:
 
     def _find_joint(self, part: tuple[int, ...], options: Sequence[_Options]) -> Reals:
         """Return what some features gain together beyond smaller sets, in the shape of all."""
-        inside = [o for o in options if o.feature in part]
         if part not in self._joint:
-            shape = tuple(len(o.codes) for o in inside)
-            raw = self._predict(inside, shape, np.arange(int(np.prod(shape))))
-            lead = self.lead(raw) - self.lead(self.raw)
-            joint = lead.reshape(*shape, -1) - _add_outer([o.gains for o in inside])
-            for smaller in self._list_joint(part):
-                if smaller != part:
-                    joint = joint - self._find_joint(smaller, inside)
-            self._joint[part] = joint
+            inside = [o for o in options if o.feature in part]
+            self._joint[part] = self._compute_joint(part, inside)
         axes = [slice(None) if o.feature in part else None for o in options]
         return self._joint[part][(*axes, slice(None))]
+
+    def _compute_joint(self, part: tuple[int, ...], inside: Sequence[_Options]) -> Reals:
+        cells = self.of.find_cells(part)
+        if cells is not None:
+            to = [o.codes for o in inside]
+            together = [of_term.interact(self.codes, part, to) for of_term in cells]
+            return self.lead(np.sum(together, axis=0))
+        shape = tuple(len(o.codes) for o in inside)
+        raw = self._predict(inside, shape, np.arange(int(np.prod(shape))))
+        lead = self.lead(raw) - self.lead(self.raw)
+        joint: Reals = lead.reshape(*shape, -1) - _add_outer([o.gains for o in inside])
+        for smaller in self.of.list_joint(part):
+            if smaller != part:
+                joint = joint - self._find_joint(smaller, inside)
+        return joint
 
     def _predict(
         self, options: Sequence[_Options], shape: tuple[int, ...], places: NDArray[np.intp]

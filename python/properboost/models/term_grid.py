@@ -17,6 +17,7 @@ __all__ = [
     "Spread",
     "TermGrid",
     "coarsen",
+    "count_levels",
     "find_parts",
     "find_way",
     "refine",

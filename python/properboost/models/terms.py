@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from properboost.cached import cached_property
 from properboost.data.entries import find_entries
 from properboost.models.bag_design import find_p_values, find_ratio, find_standard_error
+from properboost.models.term_cells import TermCells
 
 __all__ = ["Features", "Terms"]
 
@@ -72,6 +73,13 @@ class Terms(ABC):
     @abstractmethod
     def find_constant(self, model: int) -> float:
         """Return the constant of one model, in a joint model less its mean over the models."""
+
+    def list_cells(self, most: int, n_threads: int) -> tuple[list[TermCells], list[Features]]:  # noqa: ARG002
+        """Return terms of several features by cell, and the features of those left out.
+
+        Small terms come first, as long as all have at most so many sums.
+        """
+        return [], [features for features in self.features if len(features) > 1]
 
     def list_used(self) -> list[Features]:
         """Return the features of each term that is not 0 in every model."""

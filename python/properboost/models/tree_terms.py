@@ -4,6 +4,8 @@ Such an ensemble is a sum of functions of one, two and three features.  They are
 (Lengerich et al. 2020): no term explains what fewer features explain.
 """
 
+import itertools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -12,7 +14,8 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.cached import cached_property
-from properboost.models.term_grid import Spread, TermGrid, find_way
+from properboost.models.term_cells import TermCells
+from properboost.models.term_grid import Spread, TermGrid, count_levels, find_way
 from properboost.models.terms import Features, Terms
 
 __all__ = ["PurifiedTerms", "TreeTerms", "TreesOfBag"]
@@ -80,6 +83,29 @@ class TermLayout:
         for k, total in zip(self.native_places, sums, strict=True):
             values[k] = total.reshape(values[k].shape)
         return values
+
+    @cached_property
+    def finest_levels(self) -> list[tuple[Level, ...]]:
+        """The level of each code of each feature of the engine's terms, as trees separate them."""
+        return self.native.find_levels()
+
+    def add_up_levels(
+        self, model: int, terms: Sequence[int], used: NDArray[np.uint8] | None, n_threads: int
+    ) -> list[Array]:
+        """Return the sums of a model's leaves in each cell of the finest levels.
+
+        `terms` are places among the engine's.
+        """
+        levels = self.finest_levels
+        coarsest = [tuple(np.zeros_like(of_axis) for of_axis in of_term) for of_term in levels]
+        for k in terms:
+            coarsest[k] = levels[k]
+        grids = [
+            _core.TermGrid(list(features), list(of_term))
+            for features, of_term in zip(self.native.features, coarsest, strict=True)
+        ]
+        sums = self.native.add_up_cells(model, grids, self._weights_by_code, used, n_threads)
+        return [sums[k].reshape(count_levels(levels[k])) for k in terms]
 
     @cached_property
     def native_places(self) -> list[int]:
@@ -255,6 +281,32 @@ class TreeTerms(Terms):
                     value += added
             self._common.extend(value / self.n_models for value in total)
         return self._common
+
+    def list_cells(self, most: int, n_threads: int) -> tuple[list[TermCells], list[Features]]:
+        """Return terms of several features by cell, and the features of those left out.
+
+        Small terms come first, as long as all have at most so many sums.
+        """
+        layout = self.layout
+        sizes = {
+            k: self.n_models * math.prod(count_levels(levels))
+            for k, levels in enumerate(layout.finest_levels)
+            if len(levels) > 1
+        }
+        ascending = sorted(sizes, key=sizes.__getitem__)
+        sums = itertools.accumulate(sizes[k] for k in ascending)
+        n_taken = sum(total <= most for total in sums)
+        taken = ascending[:n_taken]
+        features = [tuple(of_term) for of_term in layout.native.features]
+        of_models = [
+            layout.add_up_levels(model, taken, self._used(model), n_threads)
+            for model in range(self.n_models)
+        ]
+        cells = [
+            TermCells(features[k], layout.finest_levels[k], self._factor * np.stack(tables, -1))
+            for k, *tables in zip(taken, *of_models, strict=True)
+        ]
+        return cells, [features[k] for k in ascending[n_taken:]]
 
     def _used(self, model: int) -> NDArray[np.uint8] | None:
         return None if self.bag is None else self.bag.used[model]
