@@ -80,7 +80,11 @@ def check_labels(column: "Series[Any]") -> NDArray[Any]:
         )
     labels: NDArray[Any] = column.to_numpy()
     if labels.dtype.kind == "f" and np.any(labels % 1.0):
-        raise FileError(f"column {column.name!r} holds fractions, not classes")
+        fraction = labels[labels % 1.0 != 0.0][0]
+        raise FileError(
+            f"column {column.name!r} holds fractions, not classes, such as {fraction:g}: there is "
+            "no regression; make classes of them, such as high and low"
+        )
     if labels.dtype.kind == "f" and np.any(np.abs(labels) > 2.0**53):
         raise FileError(
             f"column {column.name!r} holds numbers of more than 15 digits, and several of them "
@@ -95,7 +99,9 @@ def check_classes(name: str, classes: Sequence[Any], n_rows: int, *, many: bool)
     Texts are refused where most rows have classes of their own.
     """
     if len(classes) < 2:
-        raise FileError(f"column {name!r} holds one class only: {classes[0]!r}")
+        raise FileError(
+            f"column {name!r} holds one class only: {classes[0]!r}; a target has two or more"
+        )
     if len(classes) <= MOST_NUMBERS or many:
         return
     numbers = isinstance(classes[0], float | int)
