@@ -50,17 +50,17 @@ def run(commands: Mapping[str, Command], argv: Sequence[str] | None = None) -> i
     """Run the command in the arguments, or report an error; return the exit status."""
     begin = time.monotonic() - time.process_time()  # before Python's imports
     argv = sys.argv[1:] if argv is None else argv
-    announce(argv)
-    parser, parsers = make_parsers(commands, [name for name in commands if name in argv])
-    arguments, unknown = parser.parse_known_args(argv)
-    if unknown:
-        parsers[arguments.command].refuse(unknown)
-    arguments.begin = begin
-    if sys.stdout is None and getattr(arguments, "output", "-") == "-":
-        return _complain("there is no stdout to write the output to")
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: note(_one_line(str(message)))
+            ahead = _read_ahead(argv) if announce(argv) else None
+            parser, parsers = make_parsers(commands, [name for name in commands if name in argv])
+            arguments, unknown = parser.parse_known_args(argv)
+            if unknown:
+                parsers[arguments.command].refuse(unknown)
+            arguments.begin, arguments.ahead = begin, ahead
+            if sys.stdout is None and getattr(arguments, "output", "-") == "-":
+                return _complain("there is no stdout to write the output to")
             commands[arguments.command].load().run(arguments, parsers[arguments.command])
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -78,6 +78,11 @@ def run(commands: Mapping[str, Command], argv: Sequence[str] | None = None) -> i
         _complain(f"interrupted {error}".strip())
         return 130
     return 0
+
+
+def _read_ahead(argv: Sequence[str]) -> object:
+    """Read the rows of `fit`, if that is possible, before its module is imported."""
+    return importlib.import_module("properboost.cli.fit_rows").read_ahead(argv)
 
 
 def _complain(message: str) -> int:
