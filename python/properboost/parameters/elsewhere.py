@@ -129,6 +129,7 @@ NAMES = {
             "GradientBoostingClassifier",
             "HistGradientBoostingClassifier",
             "LGBMClassifier",
+            "PBClassifier",
             "ProperBoost",
             "XGBClassifier",
         ),
