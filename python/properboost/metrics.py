@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +32,7 @@ from properboost.data.labels import find_classes
 from properboost.data.weights import read_weights
 from properboost.losses.probabilities import find_lead, ranked_errors
 from properboost.parameters import checks
+from properboost.parameters.elsewhere import METRICS, advise_on_name
 
 __all__ = [
     "average_ranks",
@@ -48,6 +49,12 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Answer names of other libraries' metrics, and misspelt ones."""
+    advice = advise_on_name(name, __all__, METRICS)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advice}")
 
 
 Array = NDArray[np.float64]

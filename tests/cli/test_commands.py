@@ -23,6 +23,8 @@ from properboost.cli.commands import make_parsers
         ("", "required: COMMAND"),
         ("frobnicate", "invalid choice: 'frobnicate'"),
         ("fit t.csv", "required: --target"),
+        ("fit t.csv --label y", "required: --target; --label is unknown: did you mean --target?"),
+        ("fit t.csv -y y", "required: --target; -y is unknown: did you mean --target?"),
         ("fit t.csv --target y --gain -1", "gain must be above 0, or None; got -1.0"),
         (
             "fit t.csv --target y --gain much",
@@ -84,6 +86,10 @@ def test_too_little_memory_is_one_line(capsys, monkeypatch, message, line):
         ("--n_estimators 5", "--n_estimators 5: did you mean --n-estimators?"),
         ("--n_estimators=5", "--n_estimators=5: did you mean --n-estimators?"),
         ("--max-dept 5", "--max-dept 5: did you mean --max-depth?"),
+        ("--num-leaves 31", "--num-leaves 31: did you mean --max-leaf-nodes?"),
+        ("--iterations 9", "--iterations 9: did you mean --n-estimators?"),
+        ("--timeout 9", "--timeout 9: did you mean --time-limit?"),
+        ("--seed 1", "--seed 1"),  # which has no option, and is no --sep
         ("-x", "-x"),
         ("--nothing-like-it", "--nothing-like-it"),
         ("other.csv", "other.csv"),

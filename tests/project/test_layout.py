@@ -98,6 +98,8 @@ ELSEWHERE = {
     "cli/test_csv_table.py": ["cli/csv_lines.py", "cli/text_file.py"],
     "cli/test_commands.py": ["cli/errors.py", "cli/reproduce.py", "cli/shared_arguments.py"],
     "cli/test_fit.py": ["cli/fit_lines.py", "cli/fit_saved.py"],
+    "cli/test_file_columns.py": ["cli/training_columns.py"],
+    "cli/test_shared_work.py": ["cli/model_file.py"],
     "cli/test_inspect.py": ["cli/schema.py", "report/inventory.py"],
     "report/test_write.py": [
         "report/content.py", "report/facts.py", "report/page.py",

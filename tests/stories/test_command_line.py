@@ -186,10 +186,41 @@ def test_a_file_that_is_not_there(capsys):
     assert "lost.csv" in capsys.readouterr().err
 
 
-def test_an_option_that_does_not_exist(capsys):
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("--target left --num-leaves 31", "--max-leaf-nodes"),
+        ("--target left --timeout 20", "--time-limit"),
+        ("--label left", "--target"),
+        ("-y left", "--target"),
+    ],
+)
+def test_an_option_has_another_name_elsewhere(typed, meant, capsys):
     with pytest.raises(SystemExit, match="2"):
-        main("fit last.csv --target left --num-leaves 31".split())
-    assert "--num-leaves" in capsys.readouterr().err
+        main(["fit", "last.csv", *typed.split()])
+    assert f"did you mean {meant}?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (lambda text: text.replace(",", ";"), "--sep ';' splits its cells"),
+        (lambda text: text.replace("left", "Left"), "did you mean 'Left'?"),
+        (lambda text: text.partition("\n")[2], "first line of the file must name its columns"),
+        (lambda text: "".join(f",{line}\n" for line in text.splitlines()), "index=False"),
+        (lambda text: text.replace("age", "visits"), "the header has 'visits' more than once"),
+        (lambda text: text.replace("stays", "leaves"), "holds one class only: 'leaves'"),
+        (lambda text: text.replace("stays", "0.5").replace("leaves", "1"), "no regression"),
+        (lambda _: "", "the file is empty"),
+    ],
+    ids=["sep", "case", "header", "index", "twice", "class", "fractions", "empty"],
+)
+def test_the_error_has_the_mistake_in_my_file(change, line, capsys):
+    Path("last.csv").write_text(change(Path("last.csv").read_text()))
+    assert main("fit last.csv --target left --effort none".split()) == 1
+    error = capsys.readouterr().err
+    assert line in error
+    assert error.count("\n") == 1
 
 
 def test_a_column_is_missing_from_the_new_rows(capsys):

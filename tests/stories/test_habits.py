@@ -102,6 +102,9 @@ def test_my_survey_has_weights(census):
         ("target", r"fit\(df\.drop\(columns=name\), df\[name\]\)"),
         ("validation_data", r"fit\(X, y, X_val=\.\.\., y_val=\.\.\.\)"),
         ("sample_weights", r"did you mean sample_weight\?"),
+        ("weights", r"did you mean sample_weight\?"),
+        ("obj", r"loss=pb\.losses\.from_functions\(\.\.\.\)"),
+        ("epochs", r"n_estimators="),
         ("n_estimators", r"it is a parameter of ProperBoostClassifier\(\.\.\.\)"),
     ],
 )
@@ -136,6 +139,10 @@ def test_predict_had_that_argument_elsewhere(argument, method, cancer):
         ("validation_scores_", r"fit\(X, y, X_val=\.\.\., y_val=\.\.\.\)"),
         ("shap_values", r"contributions\(X\)"),
         ("report", r"pb\.report\.write_report\("),
+        ("feature_importances", "feature_importances_"),
+        ("counterfactuals", r"changes\(X\)"),
+        ("predict_set", r"pb\.ConformalClassifier\(model\)"),
+        ("plot_shape_function", r"pb\.plots\.plot_shape_function\(model, feature\)"),
     ],
 )
 def test_models_had_that_attribute_elsewhere(name, line, cancer):
@@ -157,6 +164,10 @@ def test_the_package_had_that_name_elsewhere():
         ("ProperboostClassifier", r"did you mean ProperBoostClassifier\?"),
         ("ProperBoostCV", r"did you mean ProperBoostClassifierCV\?"),
         ("Classifier", r"use pb\.ProperBoostClassifier"),
+        ("ProperBoost", r"use pb\.ProperBoostClassifier$"),
+        ("LGBMClassifier", r"use pb\.ProperBoostClassifier$"),
+        ("save_model", r"use model\.save_model\(path\)"),
+        ("read_parquet", r"use pandas\.read_parquet\(path\), or pb\.QuantizedTable\.from_batches"),
         ("read_csv", r"use pandas\.read_csv\(path\)"),
     ],
 )
@@ -184,6 +195,39 @@ def test_names_that_are_like_no_other_get_no_advice():
 def test_plots_have_other_names_elsewhere(name, line):
     with pytest.raises(AttributeError, match=f"no attribute '{name}': {line}"):
         getattr(pb.plots, name)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "line"),
+    [
+        (pb.metrics, "log_loss", r"use sklearn\.metrics\.log_loss\(y, p\)"),
+        (pb.metrics, "expected_calibration_error", r"use pb\.plots\.plot_reliability\(y, p\)"),
+        (pb.losses, "LogLoss", r"use GLog\(\)"),
+        (pb.losses, "Focal", r"use from_functions\(\.\.\.\)"),
+        (pb.export, "onnx", r"use to_onnx\(model\)"),
+        (pb.report, "create_report", r"did you mean write_report\?"),
+    ],
+)
+def test_modules_have_other_names_elsewhere(module, name, line):
+    with pytest.raises(AttributeError, match=f"no attribute '{name}': {line}"):
+        getattr(module, name)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "line"),
+    [
+        ("is_unbalance", 'class_weight="balanced"'),
+        ("scale_pos_weight", r"class_weight=\{positive: \.\.\.\}"),
+        ("objective", r'loss=\.\.\. here: "glog" is the logistic loss'),
+        ("eval_metric", r"early_stopping=pb\.EarlyStopping\(scoring=\.\.\.\)"),
+        ("interaction_constraints", r"weak_learner=pb\.Tree\(interaction_cst="),
+        ("seed", "random_state="),
+        ("patience", r"early_stopping=pb\.EarlyStopping\(n_iter_no_change=\.\.\.\)"),
+    ],
+)
+def test_the_classifier_had_that_parameter_elsewhere(parameter, line):
+    with pytest.raises(TypeError, match=f"has no parameter '{parameter}': .*{line}"):
+        pb.ProperBoostClassifier(**{parameter: 1})
 
 
 def test_i_name_the_column_of_labels(customers):
@@ -233,6 +277,20 @@ def test_the_logistic_loss_has_another_name(typed, cancer):
         pb.ProperBoostClassifier(typed).fit(*cancer)
 
 
+def test_i_ask_for_a_regression(cancer):
+    with pytest.raises(ValueError, match="got 'squared_error': there is no regression here"):
+        pb.ProperBoostClassifier("squared_error").fit(*cancer)
+
+
+def test_i_bring_gradients_of_my_loss(cancer):
+    def gradients(y, raw):
+        p = 1.0 / (1.0 + np.exp(-raw))
+        return p - y, p * (1.0 - p)
+
+    with pytest.raises(TypeError, match=r"one of your own by pb\.losses\.from_functions"):
+        pb.ProperBoostClassifier(gradients).fit(*cancer)
+
+
 def test_i_try_depths_of_trees_in_a_grid(cancer):
     model = pb.ProperBoostClassifier(n_estimators=5)
     with pytest.raises(ValueError, match="grids weak_learner__max_depth"):
@@ -262,6 +320,11 @@ def test_i_press_ctrl_c_and_keep_the_best_so_far(cancer):
         search = pb.ProperBoostClassifierCV(effort=1, scoring=press_at_last).fit(*cancer)
     assert search.ended_ == "interrupted"
     assert search.score(*cancer) > 0.9
+
+
+def test_a_notebook_shows_a_model(cancer):
+    model = pb.ProperBoostClassifier(n_estimators=5).fit(*cancer)
+    assert "ProperBoostClassifier" in model._repr_html_()
 
 
 # -- one row, explanations, files -----------------------------------------------------------------
@@ -297,6 +360,13 @@ def test_a_dict_goes_into_a_model(customers):
     for rows, line in ((row, r"DataFrame\(\[X\]\)"), ([row], r"DataFrame\(X\)")):
         with pytest.raises(ValueError, match=rf"as dict: pass pandas\.{line}.*model\.compile\(\)"):
             model.predict(rows)
+
+
+def test_a_dict_of_columns_is_no_table_yet():
+    columns = {"age": [40, 50, 60], "visits": [1, 2, 3]}
+    with pytest.raises(ValueError, match=r"got a dict of columns: pass pandas\.DataFrame\(X\)"):
+        pb.ProperBoostClassifier().fit(columns, [0, 1, 1])
+    pb.ProperBoostClassifier().fit(pd.DataFrame(columns), [0, 1, 1])
 
 
 def test_i_draw_shap_values(cancer):
@@ -346,7 +416,7 @@ def test_my_rows_are_in_files(customers, tmp_path):
     X, y = customers
     X.assign(left=y).to_parquet(tmp_path / "rows.parquet")
     X.assign(left=y).to_csv(tmp_path / "rows.csv", index=False)
-    with pytest.raises(TypeError, match=r"QuantizedTable\.from_batches\(source, label="):
+    with pytest.raises(TypeError, match=r"read_parquet\(X\) reads a file; .*from_batches\(source"):
         pb.ProperBoostClassifier().fit(str(tmp_path / "rows.parquet"))
     rows = pb.QuantizedTable.from_batches(tmp_path / "rows.parquet", label="left")
     assert pb.ProperBoostClassifier().fit(rows).score(X, y) > 0.95

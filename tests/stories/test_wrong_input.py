@@ -223,6 +223,12 @@ def test_a_parameter_of_the_search_is_wrong(typed, message, cancer):
         pb.ProperBoostClassifierCV(**typed).fit(*cancer)
 
 
+def test_no_class_has_rows_to_hold_out(cancer):
+    X, _ = cancer
+    with pytest.raises(ValueError, match="cv needs a class of at least two rows"):
+        pb.ProperBoostClassifierCV().fit(X[:2], [0, 1])
+
+
 # -- validation rows and going on -----------------------------------------------------------------
 
 

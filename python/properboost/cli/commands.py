@@ -3,12 +3,13 @@
 import argparse
 import importlib
 import os
+import re
 import sys
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import NamedTuple, NoReturn, Protocol, cast
+from typing import Any, NamedTuple, NoReturn, Protocol, cast
 
 from properboost.cli.errors import FileError
 from properboost.cli.output import announce, note
@@ -49,17 +50,17 @@ def run(commands: Mapping[str, Command], argv: Sequence[str] | None = None) -> i
     """Run the command in the arguments, or report an error; return the exit status."""
     begin = time.monotonic() - time.process_time()  # before Python's imports
     argv = sys.argv[1:] if argv is None else argv
-    announce(argv)
-    parser, parsers = make_parsers(commands, [name for name in commands if name in argv])
-    arguments, unknown = parser.parse_known_args(argv)
-    if unknown:
-        parsers[arguments.command].refuse(unknown)
-    arguments.begin = begin
-    if sys.stdout is None and getattr(arguments, "output", "-") == "-":
-        return _complain("there is no stdout to write the output to")
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: note(_one_line(str(message)))
+            ahead = _read_ahead(argv) if announce(argv) else None
+            parser, parsers = make_parsers(commands, [name for name in commands if name in argv])
+            arguments, unknown = parser.parse_known_args(argv)
+            if unknown:
+                parsers[arguments.command].refuse(unknown)
+            arguments.begin, arguments.ahead = begin, ahead
+            if sys.stdout is None and getattr(arguments, "output", "-") == "-":
+                return _complain("there is no stdout to write the output to")
             commands[arguments.command].load().run(arguments, parsers[arguments.command])
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -79,6 +80,11 @@ def run(commands: Mapping[str, Command], argv: Sequence[str] | None = None) -> i
     return 0
 
 
+def _read_ahead(argv: Sequence[str]) -> object:
+    """Read the rows of `fit`, if that is possible, before its module is imported."""
+    return importlib.import_module("properboost.cli.fit_rows").read_ahead(argv)
+
+
 def _complain(message: str) -> int:
     tell(f"properboost: error: {_one_line(message)}")
     return 1
@@ -91,19 +97,32 @@ def _one_line(message: str) -> str:
 class _Parser(argparse.ArgumentParser):
     """A parser with errors in one line, as the usage would be a screen of options."""
 
+    _given: Sequence[str] = ()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Parse the arguments, and keep them for `error`."""
+        self._given = sys.argv[1:] if args is None else args
+        return super().parse_known_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
+        if "arguments are required" in message:  # one of them may have another library's name
+            for text in self._given:
+                if near := _guess_option(text, self._list_options()):
+                    message += f"; {text} is unknown: did you mean {near}?"
         tell(f"{self.prog}: error: {_one_line(message)} (see {self.prog} --help)")
         self.exit(2)
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
         """End with an error on unknown arguments, and the option that may be meant."""
-        options = [name for name in self._option_string_actions if name.startswith("--")]
-        near = [option for text in unknown if (option := _guess_option(text, options))]
+        near = [option for text in unknown if (option := _guess_option(text, self._list_options()))]
         advice = f": did you mean {near[0]}?" if near else ""
         self.error(f"unrecognized arguments: {' '.join(unknown)}{advice}")
 
+    def _list_options(self) -> list[str]:
+        return [name for name in self._option_string_actions if name.startswith("--")]
 
-_SHORT = {
+
+_ELSEWHERE = {
     "-f": "--force",
     "-j": "--jobs",
     "-n": "--n-estimators",
@@ -111,19 +130,38 @@ _SHORT = {
     "-q": "--quiet",
     "-t": "--target",
     "-v": "--verbose",
+    "-y": "--target",
+    **dict.fromkeys(("--y", "--label", "--labels", "--label-column"), "--target"),
+    **dict.fromkeys(("--timeout", "--max-time", "--time-budget"), "--time-limit"),
 }
-"""The options that one letter stands for in other programs."""
+"""The options that have another name in other programs, or one letter."""
 
 
 def _guess_option(text: str, options: Sequence[str]) -> str:
-    """Return the nearest of these options; "" if none is near."""
+    """Return the option of a name of another program, or the nearest of these; "" if none is."""
     word = text.partition("=")[0]
-    if not word.startswith("-"):
+    if not word.startswith("-") or word in options:
         return ""
-    if word in _SHORT:
-        return _SHORT[word] if _SHORT[word] in options else ""
+    if word in _ELSEWHERE:
+        return _ELSEWHERE[word] if _ELSEWHERE[word] in options else ""
     word = f"--{word.lstrip('-').replace('_', '-').lower()}"
-    return next(iter(get_close_matches(word, options, n=1, cutoff=0.7)), "")
+    near = _translate(word, options)
+    if near is None:
+        near = get_close_matches(word, options, n=1, cutoff=0.7)
+    return next(iter(near), "")
+
+
+def _translate(word: str, options: Sequence[str]) -> list[str] | None:
+    """Return the options of another library's parameter; None if no library has it."""
+    from properboost.parameters.words import WORDS  # at an error only
+
+    name = word.lstrip("-").replace("-", "_")
+    advice = [known.advice for known in WORDS if known.word == name]
+    if not advice:
+        return None
+    fields = [field for code in advice for field in reversed(re.findall(r"(\w+)=", code))]
+    named = [f"--{field.replace('_', '-')}" for field in fields]
+    return [option for option in named if option in options]
 
 
 class _ShowVersion(argparse.Action):

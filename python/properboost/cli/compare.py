@@ -5,18 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from properboost.cli.csv_table import require
 from properboost.cli.errors import FileError
-from properboost.cli.file_columns import (
-    arrange,
-    find_categories,
-    find_text,
-    note_unseen,
-    read_labels,
-    read_weights,
-)
+from properboost.cli.file_columns import arrange, find_categories, find_text, note_unseen
+from properboost.cli.model_file import load_named
 from properboost.cli.output import note, show
 from properboost.cli.row_file import RowFileReader
 from properboost.cli.shared_arguments import add_file, add_force, add_threads, read_level
-from properboost.cli.shared_work import check_output, load_named, make_reader
+from properboost.cli.shared_work import check_output, make_reader
+from properboost.cli.training_columns import read_labels, read_weights
 from properboost.comparison.compare import compare_predictions, predict, read_models
 from properboost.parameters import checks
 from properboost.plots.canvas import import_matplotlib

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -39,6 +40,9 @@ __all__ = [
 ]
 
 MISSING = ("NA", "NaN", "nan", "null")
+
+_SEPARATORS = {";": "';'", "\t": r"'\t'", "|": "'|'", ",": ","}
+"""The usual separators of cells, as they are typed in a shell."""
 
 Note: TypeAlias = Callable[[str], None]
 """Function that shows the user a note that is not an error."""
@@ -281,9 +285,13 @@ def check_header(names: Sequence[str], file: str) -> None:
     """Refuse names that are empty or repeated."""
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise FileError(f"{file}: the header has {list_names(twice)} more than once")
+        advice = _advise_on_header(twice)
+        raise FileError(f"{file}: the header has {list_names(twice)} more than once{advice}")
     if "" in names:
-        raise FileError(f"{file}: column {names.index('') + 1} of the header has no name")
+        raise FileError(
+            f"{file}: column {names.index('') + 1} of the header has no name: write one, or leave "
+            "the column out of the file, in pandas by to_csv(..., index=False)"
+        )
 
 
 def require(frame: "DataFrame", names: Iterable[str]) -> None:
@@ -292,7 +300,28 @@ def require(frame: "DataFrame", names: Iterable[str]) -> None:
     if missing:
         columns = "column" if len(missing) == 1 else "columns"
         there = list_names(frame.columns.tolist())
-        raise FileError(f"the file lacks the {columns} {list_names(missing)}; it has {there}")
+        advice = _advise_on_columns(missing, frame.columns.tolist())
+        raise FileError(
+            f"the file lacks the {columns} {list_names(missing)}; it has {there}{advice}"
+        )
+
+
+def _advise_on_columns(missing: Sequence[str], names: Sequence[str]) -> str:
+    """Return the mistake that is likely if a file with these names lacks columns, or nothing."""
+    if len(names) == 1:
+        other = max(_SEPARATORS, key=names[0].count)
+        return f"; --sep {_SEPARATORS[other]} splits its cells" if other in names[0] else ""
+    spelt = {name.strip().casefold(): name for name in names}
+    near = get_close_matches(missing[0].strip().casefold(), spelt, n=1, cutoff=0.7)
+    if near:
+        return f"; did you mean {spelt[near[0]]!r}?"
+    return _advise_on_header(names)
+
+
+def _advise_on_header(names: Sequence[str]) -> str:
+    """Return the mistake that is likely if some names are numbers, or nothing."""
+    numbers = any(PLAIN.read(name) for name in names)
+    return "; the first line of the file must name its columns" if numbers else ""
 
 
 def list_names(names: Sequence[Any], most: int = 10) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from properboost.cli.csv_table import FileError
+from properboost.cli.model_file import load_classifier
 from properboost.cli.shared_arguments import add_force, add_model, misuse_if_wrong
-from properboost.cli.shared_work import check_output, load_classifier
+from properboost.cli.shared_work import check_output
 from properboost.export.description import check_outputs
 from properboost.export.onnx_graph import OUTPUTS, to_onnx
 from properboost.export.sql_query import DIALECTS, to_sql

@@ -7,26 +7,17 @@ from typing import Any
 import numpy as np
 
 from properboost.cli.csv_table import FileError, name_source, require
-from properboost.cli.file_columns import (
-    arrange,
-    make_features,
-    note_unseen,
-    read_labels,
-    read_weights,
-)
+from properboost.cli.file_columns import arrange, note_unseen
 from properboost.cli.fit_batches import fit_in_batches
-from properboost.cli.fit_lines import (
-    ClassCounts,
-    RowSummary,
-    describe_scores,
-    score_folds,
-    show_scores,
-)
-from properboost.cli.fit_report import (
+from properboost.cli.fit_lines import ClassCounts, describe_scores, score_folds, show_scores
+from properboost.cli.fit_report import describe_choice, evaluate, hold_out
+from properboost.cli.fit_rows import (
+    RowsAhead,
     TrainingFrame,
-    describe_choice,
-    evaluate,
-    hold_out,
+    add_file_options,
+    list_reserved,
+    read_rows,
+    show_rows,
 )
 from properboost.cli.fit_saved import (
     choose_test_size,
@@ -38,14 +29,9 @@ from properboost.cli.options import MODELS, add_parameters, make_classifier
 from properboost.cli.output import note, show
 from properboost.cli.parquet_parts import ParquetParts
 from properboost.cli.row_file import RowFileReader, comes_in_batches
-from properboost.cli.shared_arguments import (
-    OptionGroup,
-    add_file,
-    add_force,
-    add_threads,
-    misuse_if_wrong,
-)
+from properboost.cli.shared_arguments import add_threads, misuse_if_wrong
 from properboost.cli.shared_work import check_output, make_reader
+from properboost.cli.training_columns import read_labels, read_weights
 from properboost.model_selection.search_stages import list_stages
 from properboost.whole_progress import show_whole
 
@@ -84,54 +70,7 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the files, the columns and the parameters of models."""
-    add_file(parser)
-    parser.add_argument("--target", metavar="COL", required=True, help="the column of classes")
-    parser.add_argument(
-        "--many-classes",
-        action="store_true",
-        help="accept a target of more than 20 different numbers as classes",
-    )
-    parser.add_argument(
-        "--output",
-        metavar="FILE",
-        default="model.json",
-        help="the model file, packed by gzip if its name ends with .gz (default: %(default)s)",
-    )
-    add_force(parser)
-    parser.add_argument(
-        "--compact",
-        action="store_true",
-        help="leave out parts that predictions do not need, such as the single rounds",
-    )
-    parser.add_argument(
-        "--eval",
-        metavar="FILE",
-        help="another file of such rows, on which the report scores the saved model, too",
-    )
-    parser.add_argument(
-        "--test-size",
-        metavar="SHARE",
-        type=_share,
-        help="share of the rows held out for the report, and never for the saved model; a search "
-        "is repeated without them, and needs none, because its own folds score it (default: 0.2 "
-        "for one fit, none in a search)",
-    )
-    parser.add_argument(
-        "--verbose",
-        action="count",
-        default=0,
-        help="show progress on stderr even if it is no terminal",
-    )
-    parser.add_argument("--quiet", action="store_true", help="show no progress on a terminal")
-    parser.add_argument(
-        "--in-batches",
-        action="store_true",
-        help=(
-            "read Parquet in batches of rows, and keep one byte for each cell; the default for "
-            "folders, and for files that would fill the memory"
-        ),
-    )
-    _add_columns(parser.add_argument_group("columns"))
+    add_file_options(parser)
     parser.add_argument(
         "--model",
         choices=MODELS,
@@ -145,44 +84,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_threads(parser)
 
 
-def _add_columns(group: OptionGroup) -> None:
-    group.add_argument(
-        "--categorical",
-        metavar="COL",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="columns of numbers to read as categories",
-    )
-    group.add_argument(
-        "--drop",
-        metavar="COL",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="columns to leave out of the features",
-    )
-    group.add_argument(
-        "--sample-weight",
-        metavar="COL",
-        help="column of the weights of rows; it is not a feature",
-    )
-
-
-def _share(text: str) -> float:
-    share = float(text)
-    if not 0.0 <= share < 1.0:
-        raise argparse.ArgumentTypeError(f"must be at least 0 and below 1; got {text}")
-    return share
-
-
 def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     """Fit, save and report."""
+    ahead: RowsAhead | None = arguments.ahead
+    rows = None if ahead is None else ahead.match(arguments)
     with misuse_if_wrong(parser):
         estimator = make_classifier(arguments)  # before a long file is read
-    reserved = [c for c in (arguments.target, arguments.sample_weight) if c is not None]
     for column in (*arguments.categorical, *arguments.drop):
-        if column in reserved:
+        if column in list_reserved(arguments):
             parser.error(f"column {column!r} is the target or the weight, and cannot be a feature")
     arguments.test_size = choose_test_size(arguments, estimator)
     reader = make_reader(arguments, parser, arguments.file, arguments.eval)
@@ -195,44 +104,23 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         ]
         _report(arguments, fitted.model, fitted.counts, lines)
         return
-    rows, categorical = _read_rows(arguments, reader, reserved)
+    is_shown = rows is not None
+    frame, categorical, summary, spelling = rows or read_rows(arguments, reader)
     others = None
     if arguments.eval is not None:
-        others = _read_others(arguments, reader, rows)
+        others = _read_others(arguments, reader, frame)
+    if not is_shown:
+        show_rows(arguments, summary)
     model = estimator.set_params(categorical_features=categorical)
-    classes, codes = np.unique(rows.labels, return_inverse=True)
-    counts = ClassCounts.of(codes, rows.weight)
-    summary = RowSummary(classes.tolist(), counts, rows.X.shape[1], len(categorical))
-    chosen = fit_and_save(arguments, model, summary, rows.fit, reader.spelling_of(arguments.file))
-    scores = [evaluate(model, rows, "training"), *score_folds(model)]
+    chosen = fit_and_save(arguments, model, summary, frame.fit, spelling)
+    scores = [evaluate(model, frame, "training"), *score_folds(model)]
     if arguments.test_size is not None:
         with show_whole(list_stages(model), visible=is_watched(arguments)):
-            scores.append(hold_out(model, rows, arguments.test_size))
+            scores.append(hold_out(model, frame, arguments.test_size))
     if others is not None:
         note_unseen(chosen, others.X, note)
         scores.append(evaluate(model, others))
-    _report(arguments, model, counts, scores)
-
-
-def _read_rows(
-    arguments: argparse.Namespace, reader: RowFileReader, reserved: list[str]
-) -> tuple[TrainingFrame, list[str]]:
-    """Return the rows for training, and the names of the categorical features."""
-    frame = reader.read(
-        arguments.file,
-        arguments.categorical,
-        is_needed=lambda name: name not in arguments.drop,
-        labels=arguments.target,
-        categories=True,
-    )
-    require(frame, [*reserved, *arguments.categorical, *arguments.drop])
-    spelling = reader.spelling_of(arguments.file)
-    frame, weight = read_weights(frame, arguments.sample_weight, spelling)
-    labels = read_labels(frame[arguments.target], many=arguments.many_classes)
-    X, categorical = make_features(
-        frame.drop(columns=[*reserved, *arguments.drop]), arguments.categorical, spelling, note
-    )
-    return TrainingFrame(X, labels, weight), categorical
+    _report(arguments, model, summary.counts, scores)
 
 
 def _report(
@@ -275,7 +163,7 @@ def _read_others(
     text = [name for name, categories in known.items() if categories is not None]
     if rows.labels.dtype.kind in "OU":
         text.append(arguments.target)
-    reserved = [c for c in (arguments.target, arguments.sample_weight) if c is not None]
+    reserved = list_reserved(arguments)
     file = name_source(arguments.eval)
     frame = reader.read(
         arguments.eval,

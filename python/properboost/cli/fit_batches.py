@@ -17,17 +17,20 @@ from properboost.cli.file_columns import (
     RepeatFilter,
     UnseenCategories,
     arrange,
-    check_classes,
-    check_labels,
     find_categories,
     find_text,
-    keep_counted,
-    make_features,
 )
 from properboost.cli.fit_lines import NONE_HELD_OUT, ClassCounts, RowSummary, score_folds
+from properboost.cli.fit_rows import show_rows
 from properboost.cli.output import note
 from properboost.cli.parquet_parts import ParquetParts
 from properboost.cli.row_file import RowFileReader
+from properboost.cli.training_columns import (
+    check_classes,
+    check_labels,
+    keep_counted,
+    make_features,
+)
 from properboost.data.labels import TooFewRowsError
 from properboost.parameters.declare import read_parameter
 from properboost.progress import show_progress
@@ -94,6 +97,7 @@ def _fit_all(
     counts = ClassCounts.of(codes, table.weight)
     model = clone(estimator)
     summary = RowSummary(classes, counts, rows.n_features, len(rows.categorical))
+    show_rows(arguments, summary)
     chosen = fit_and_save(arguments, model, summary, lambda unfitted: unfitted.fit(table))
     return model, chosen, counts
 

@@ -1,6 +1,6 @@
 """The report of ``properboost fit``: the rows, the scores and the important features."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,42 +9,21 @@ from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import train_test_split
 
 from properboost.cli.fit_lines import NONE_HELD_OUT, show_scores
+from properboost.cli.fit_rows import TrainingFrame
 from properboost.estimators.boosted import BoostedClassifier
 from properboost.model_selection.search_cv import ProperBoostClassifierCV
 from properboost.rado.estimator import RadoBoostClassifier
-from properboost.report.content import Term
-from properboost.report.effects import list_terms
 from properboost.visible import make_printable
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from properboost.report.content import Term
 
-__all__ = ["TrainingFrame", "describe_choice", "evaluate", "hold_out"]
+__all__ = ["describe_choice", "evaluate", "hold_out"]
 
 MOST_LISTED = 10
 """The most features that are listed, and joint effects."""
 
 Model: TypeAlias = BoostedClassifier | RadoBoostClassifier
-
-
-class TrainingFrame(NamedTuple):
-    """The arguments of `fit`: features, labels and weights."""
-
-    X: "DataFrame"
-    labels: NDArray[Any]
-    weight: NDArray[np.float64] | None
-
-    def take(self, rows: NDArray[np.int64]) -> "TrainingFrame":
-        """Return some of the rows."""
-        weight = None if self.weight is None else self.weight[rows]
-        return TrainingFrame(self.X.iloc[rows], self.labels[rows], weight)
-
-    def fit(self, model: Model) -> None:
-        """Fit a model to the rows."""
-        if isinstance(model, RadoBoostClassifier):
-            model.fit(self.X, self.labels)
-        else:
-            model.fit(self.X, self.labels, self.weight)
 
 
 def hold_out(model: Model, rows: TrainingFrame, share: float) -> str:
@@ -92,6 +71,8 @@ def _describe_features(model: Model) -> list[str]:
         order = np.argsort(-np.abs(coefficients), kind="stable")[:10]
         named = [(coefficients[k], model.coef_names_[k]) for k in order if coefficients[k] != 0.0]
         return ["coefficient  column", *(f"{theta:>11.4g}  {name}" for theta, name in named)]
+    from properboost.report.effects import list_terms  # after the fit, for which a user waits
+
     terms = list_terms(model)
     lines = _list_importances("feature", [term for term in terms if not term.is_pair])
     joint = [term for term in terms if term.is_pair]
@@ -109,7 +90,7 @@ _ERRORS = (
 )
 
 
-def _list_importances(title: str, terms: list[Term]) -> list[str]:
+def _list_importances(title: str, terms: "list[Term]") -> list[str]:
     """Return a line for each of the most important terms, with its error over bags."""
     lines = []
     for term in terms[:MOST_LISTED]:

@@ -6,10 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from properboost.cli.fit_lines import RowSummary, describe_rows
+from properboost.cli.fit_lines import RowSummary
 from properboost.cli.fit_plan import describe_plan
 from properboost.cli.output import has_terminal, show
-from properboost.cli.text_file import name_source
 from properboost.data.spelling import PLAIN, Spelling
 from properboost.model_selection.search_space import SearchParameters
 from properboost.model_selection.search_stages import list_stages
@@ -43,7 +42,6 @@ def fit_and_save(
 
     Returns the model that was saved: of a search, the one that it chose.
     """
-    show(describe_rows(rows, name_source(arguments.file), arguments.target))
     n_rows, limit = int(rows.counts.rows.sum()), getattr(model, "time_limit", None)
     show(describe_plan(model, n_rows, len(rows.classes), limit) + "\n")
     limit_time(arguments, model)

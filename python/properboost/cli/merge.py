@@ -5,9 +5,10 @@ import math
 import re
 
 from properboost.cli.csv_table import FileError
+from properboost.cli.model_file import load_classifier
 from properboost.cli.output import note, show
 from properboost.cli.shared_arguments import add_force
-from properboost.cli.shared_work import check_output, load_classifier
+from properboost.cli.shared_work import check_output
 from properboost.estimators.merging import merge_models
 
 __all__ = ["EPILOG", "add_options", "run"]

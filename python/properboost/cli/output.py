@@ -31,14 +31,18 @@ def has_terminal() -> bool:
     return stream is not None and stream.isatty()
 
 
-def announce(argv: Sequence[str]) -> None:
-    """Name the file of `fit` where progress is shown, before it is read: imports take a second."""
+def announce(argv: Sequence[str]) -> bool:
+    """Name the file of `fit` where progress is shown, before it is read: imports take a second.
+
+    Returns whether it is shown.
+    """
     files = [argument for argument in argv[1:] if Path(argument).is_file()]
     is_watched = "--quiet" not in argv and ("--verbose" in argv or has_terminal())
     if argv[:1] != ["fit"] or not files or not is_watched:
-        return
+        return False
     size = Path(files[0]).stat().st_size
     tell(f"Reading {make_printable(files[0])} ({_write_bytes(size)}) ...")
+    return True
 
 
 def _write_bytes(size: int) -> str:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from properboost.cli.arrow_table import is_arrow, make_arrow
 from properboost.cli.csv_table import FileError, import_pandas, name_source
 from properboost.cli.file_columns import read_features
+from properboost.cli.model_file import load_named
 from properboost.cli.output import note
 from properboost.cli.parquet_parts import ParquetParts
 from properboost.cli.predict_changes import (
@@ -30,7 +31,7 @@ from properboost.cli.shared_arguments import (
     add_threads,
     read_level,
 )
-from properboost.cli.shared_work import check_output, load_named, make_reader
+from properboost.cli.shared_work import check_output, make_reader
 from properboost.estimators.ordered_predicting import OrderedPredictingMixin
 from properboost.progress import show_progress
 from properboost.whole_file import write_whole

@@ -19,9 +19,8 @@ from properboost.cli.file_columns import (
     list_text,
     note_unseen,
     read_labelled,
-    read_labels,
-    read_weights,
 )
+from properboost.cli.model_file import load_named
 from properboost.cli.output import note, show
 from properboost.cli.parquet_parts import ParquetParts
 from properboost.cli.row_file import RowFileReader, comes_in_batches
@@ -32,7 +31,8 @@ from properboost.cli.shared_arguments import (
     add_threads,
     read_level,
 )
-from properboost.cli.shared_work import check_output, load_named, make_reader
+from properboost.cli.shared_work import check_output, make_reader
+from properboost.cli.training_columns import read_labels, read_weights
 from properboost.estimators.least_cost import unwrap
 from properboost.report.write import write_report
 

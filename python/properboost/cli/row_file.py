@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from properboost.cli.arrow_table import PARQUET, is_arrow, read_arrow
 from properboost.cli.column_notes import name_options
 from properboost.cli.csv_table import MISSING, CsvFormat, FileError, Note, read_csv
-from properboost.cli.parquet_parts import ParquetParts
 from properboost.data.spelling import Spelling
 
 if TYPE_CHECKING:
@@ -110,7 +110,9 @@ class RowFileReader:
     ) -> Iterator["DataFrame"]:
         """Read a file as `read` does: Parquet and folders some rows at a time, others at once."""
         if comes_in_batches(file):
-            yield from ParquetParts.open(file).read(text, is_needed=is_needed, labels=labels)
+            # On use, because it needs scikit-learn, and `fit` reads other files before that.
+            parts = import_module("properboost.cli.parquet_parts").ParquetParts.open(file)
+            yield from parts.read(text, is_needed=is_needed, labels=labels)
         else:
             yield self.read(file, text, is_needed=is_needed, labels=labels)
 

@@ -439,10 +439,12 @@ def _check_in_memory(X: Any) -> None:
     streams = streams or is_a(X, "pyarrow.dataset", "Dataset")
     in_dask = hasattr(X, "__dask_graph__")
     if isinstance(X, str | PathLike | Iterator) or in_dask or streams:
-        classifiers = "properboost.dask has classifiers of Dask collections; " if in_dask else ""
+        others = "properboost.dask has classifiers of Dask collections; " if in_dask else ""
+        if isinstance(X, str | PathLike):
+            others = "pandas.read_csv(X) or read_parquet(X) reads a file; "
         raise TypeError(
             f"X must be a table in memory; got {type(X).__module__}.{type(X).__name__}: "
-            f"{classifiers}fit(pb.QuantizedTable.from_batches(source, label=...)) reads rows in "
+            f"{others}fit(pb.QuantizedTable.from_batches(source, label=...)) reads rows in "
             "batches, as those of Parquet files, and pb.batches predicts them"
         )
 
@@ -457,6 +459,8 @@ def _refuse_rows(X: Any) -> None:
         )
     entry = X[0] if isinstance(X, list | tuple) and len(X) else X
     if isinstance(entry, Mapping) and not hasattr(entry, "tocsr"):  # a sparse matrix may be a dict
+        if any(isinstance(value, list | np.ndarray) for value in entry.values()):
+            raise ValueError("X must be a table; got a dict of columns: pass pandas.DataFrame(X)")
         raise ValueError(
             f"X must be a table; got {'rows' if entry is not X else 'a row'} as "
             f"{type(entry).__name__}: pass pandas.DataFrame({'X' if entry is not X else '[X]'}), "

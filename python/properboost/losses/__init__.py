@@ -7,6 +7,8 @@ to draw and compare; no model can be trained with them.  `QuadraticReward` and `
 pay forecasts as no loss does.
 """
 
+from typing import NoReturn
+
 from properboost.losses import builtin
 from properboost.losses.admissible import LogarithmicReward, QuadraticReward
 from properboost.losses.builtin import *  # noqa: F403
@@ -18,6 +20,8 @@ from properboost.losses.permissible import PermissibleFunction
 from properboost.losses.registry import LOSSES, get_loss
 from properboost.losses.table import LossTable
 from properboost.losses.tangent import Tangent
+from properboost.parameters.elsewhere import LOSSES as ELSEWHERE
+from properboost.parameters.elsewhere import advise_on_name
 
 __all__ = [
     "LOSSES",
@@ -44,3 +48,9 @@ __all__ += builtin.__all__
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Answer names of other libraries' losses, and misspelt ones."""
+    advice = advise_on_name(name, __all__, ELSEWHERE)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advice}")

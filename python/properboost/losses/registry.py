@@ -19,7 +19,10 @@ _NAMED: list[type[MarginLoss]] = [
     if isinstance(loss, type) and issubclass(loss, MarginLoss) and loss is not MarginLoss
 ]
 
-OBJECTS = "a loss object, such as GLog(), or one of your own by pb.losses.from_pdf"
+OBJECTS = (
+    "a loss object, such as GLog(), or one of your own by pb.losses.from_functions, from_risk or "
+    "from_pdf"
+)
 
 # The class of every loss that has a name.
 LOSSES: Mapping[str, type[MarginLoss]] = MappingProxyType({loss.name: loss for loss in _NAMED})

@@ -90,7 +90,13 @@ def choose_folds(rows: Rows, *, grouped: bool) -> CV:
     Rows are not shuffled: they may be sorted by place, time or person.  Shuffled folds mix rows
     that belong together, and their scores promise more than new places, times or persons will keep.
     """
-    n = int(np.clip(count_rows(rows).max(), 2, FOLDS))
+    most = int(count_rows(rows).max())
+    if most < 2:
+        raise ValueError(
+            "cv needs a class of at least two rows, one to train on and one to hold out; got "
+            f"{len(rows.codes)} rows of {len(rows.classes)} classes"
+        )
+    n = min(most, FOLDS)
     return (StratifiedGroupKFold if grouped else StratifiedKFold)(n)
 
 

@@ -149,8 +149,7 @@ def choice(name: str, value: object, known: Sequence[str]) -> str:
         raise TypeError(f"{name} must be one of {names}; got {_describe(value)}")
     if value not in known:
         # By name, at an error only: servers start without the words.
-        ours = import_module("properboost.parameters.words").VALUES.get(value)
-        advice = f", which is {ours!r} here" if ours in known else ""
+        advice = import_module("properboost.parameters.words").advise_on_value(value, known)
         raise ValueError(f"{name} must be one of {names}; got {value!r}{advice}")
     return value
 

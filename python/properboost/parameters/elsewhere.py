@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 __all__ = [
     "ARGUMENTS",
     "ATTRIBUTES",
+    "EXPORTS",
     "FIT_ARGUMENTS",
     "LACKING",
+    "LOSSES",
+    "METRICS",
     "NAMES",
     "PLOTS",
     "AdvisesMixin",
@@ -42,6 +45,8 @@ FIT_ARGUMENTS = {
     **dict.fromkeys(("target", "target_column", "label", "labels", "label_column"), _BY_NAME),
     "validation_data": "fit(X, y, X_val=..., y_val=...)",
     "validation_split": "early_stopping=pb.EarlyStopping(validation_fraction=...)",
+    **dict.fromkeys(("obj", "fobj"), "loss=pb.losses.from_functions(...), of the classifier"),
+    "epochs": "n_estimators=..., of the classifier",
 }
 """The replacements of arguments of `fit` that no library's words of parameters have."""
 
@@ -76,6 +81,7 @@ ATTRIBUTES = {
     "n_features_": "n_features_in_",
     "num_features": "n_features_in_",
     "feature_importance": "feature_importances_",
+    "feature_importances": "feature_importances_",
     "feature_importance_": "feature_importances_",
     "apply": "describe_tree(k)",
     "summary": "terms_ and feature_importances_, or pb.report.write_report(model, X, y, path)",
@@ -87,6 +93,16 @@ ATTRIBUTES = {
     "to_sql": "pb.export.to_sql(model)",
     "plot_importance": "pb.plots.plot_importance(model)",
     "plot_tree": "describe_tree(k)",
+    "plot_shape_function": "pb.plots.plot_shape_function(model, feature)",
+    "plot_shape_functions": "pb.plots.plot_shape_functions(model)",
+    "plot": "pb.plots.plot_shape_functions(model)",
+    "term_names_": "terms_",
+    "dump_model": "save_model(path), whose files are JSON",
+    "trees_to_dataframe": "describe_tree(k)",
+    "counterfactuals": "changes(X)",
+    "calibrate": "pb.plots.plot_reliability(y, p), and sklearn.calibration if that shows a need",
+    "set_threshold": "predict_proba(X)[:, 1] > threshold, or pb.LeastCostClassifier for costs",
+    "predict_set": "pb.ConformalClassifier(model).fit(X_new, y_new), which has predict_set",
 }
 """The replacements of other libraries' attributes and methods."""
 
@@ -105,7 +121,23 @@ NAMES = {
     "DMatrix": "fit(X, y) itself, or pb.QuantizedTable.from_batches(...) if memory is short",
     "Pool": "fit(X, y) itself, or pb.QuantizedTable.from_batches(...) if memory is short",
     "read_csv": "pandas.read_csv(path)",
-    "Classifier": "pb.ProperBoostClassifier",
+    **dict.fromkeys(
+        (
+            "CatBoostClassifier",
+            "Classifier",
+            "ExplainableBoostingClassifier",
+            "GradientBoostingClassifier",
+            "HistGradientBoostingClassifier",
+            "LGBMClassifier",
+            "PBClassifier",
+            "ProperBoost",
+            "XGBClassifier",
+        ),
+        "pb.ProperBoostClassifier",
+    ),
+    "GridSearchCV": "pb.ProperBoostClassifierCV, or that of sklearn.model_selection",
+    "read_parquet": "pandas.read_parquet(path), or pb.QuantizedTable.from_batches(path, label=...)",
+    "save_model": "model.save_model(path)",
     "plot_importance": "pb.plots.plot_importance(model)",
     "plot_metric": "pb.plots.plot_training(model)",
     "plot_tree": "model.describe_tree(k)",
@@ -129,6 +161,28 @@ PLOTS = {
     **dict.fromkeys(("plot_shap", "plot_waterfall"), "plot_contributions"),
 }
 """The replacements of other libraries' plots."""
+
+
+METRICS = {
+    **dict.fromkeys(("log_loss", "logloss"), "sklearn.metrics.log_loss(y, p)"),
+    **dict.fromkeys(("brier_score", "brier_score_loss"), "sklearn.metrics.brier_score_loss(y, p)"),
+    **dict.fromkeys(("auc", "roc_auc", "roc_auc_score"), "sklearn.metrics.roc_auc_score(y, p)"),
+    **dict.fromkeys(("accuracy", "accuracy_score"), "sklearn.metrics.accuracy_score(y, label)"),
+    **dict.fromkeys(
+        ("ece", "expected_calibration_error", "calibration_error"),
+        "pb.plots.plot_reliability(y, p)",
+    ),
+}
+"""The replacements of other libraries' metrics."""
+
+LOSSES = {
+    **dict.fromkeys(("LogLoss", "Logistic", "CrossEntropy", "BinaryCrossEntropy"), "GLog()"),
+    **dict.fromkeys(("Focal", "FocalLoss"), "from_functions(...), for a loss of your own"),
+}
+"""The replacements of other libraries' losses."""
+
+EXPORTS = {"onnx": "to_onnx(model)", "sql": "to_sql(model)", "treelite": "to_treelite(model)"}
+"""The replacements of other names of exports."""
 
 
 def advise_on_name(name: str, known: Sequence[str], replacements: Mapping[str, str] = NAMES) -> str:
@@ -199,7 +253,7 @@ def _advise_on_argument(model: Any, method: str, name: str, known: Sequence[str]
     """Return the end of the sentence about an unknown argument of a method."""
     if method != "fit":
         return f": use {ARGUMENTS[name]}" if name in ARGUMENTS else ""
-    if name == "weight":
+    if name in ("weight", "weights"):
         return ": did you mean sample_weight?"
     if name in FIT_ARGUMENTS:
         return f": write {FIT_ARGUMENTS[name]}"

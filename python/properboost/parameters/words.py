@@ -26,6 +26,7 @@ __all__ = [
     "WORDS",
     "Keyword",
     "advise",
+    "advise_on_value",
 ]
 
 LIBRARIES = {
@@ -286,6 +287,12 @@ VALUES = {
 }
 """The names of values in other libraries and earlier versions."""
 
+REGRESSION = (
+    "squared_error", "absolute_error", "mse", "mae", "rmse", "RMSE", "MAE", "l1", "l2", "poisson",
+    "quantile", "huber", "regression", "reg:squarederror", "reg:linear",
+)  # fmt: skip
+"""The losses of regression in other libraries."""
+
 MOVED = {
     "max_literals": "weak_learner=pb.Rule(max_conditions=...)",
     "interaction_rate": "interactions=pb.Interactions(learning_rate=...)",
@@ -300,8 +307,14 @@ MOVED = {
 }
 """The earlier names of parameters."""
 
-ELSEWHERE = {"estimator": "weak_learner=...", "base_estimator": "weak_learner=..."}
-"""The parameters of other ensembles of scikit-learn."""
+ELSEWHERE = {
+    **dict.fromkeys(("estimator", "base_estimator"), "weak_learner=..."),
+    **dict.fromkeys(
+        ("patience", "rounds", "stopping_rounds"),
+        "early_stopping=pb.EarlyStopping(n_iter_no_change=...)",
+    ),
+}
+"""The parameters of other ensembles of scikit-learn, and of callbacks that stop a fit."""
 
 TIMES = ("max_time", "time_budget", "timeout", "max_runtime_secs", "time_left_for_this_task")
 """The names of a limit on time in other searches."""
@@ -338,6 +351,13 @@ IN_SEARCHES = {
     "init_score": "every fit of a search begins with 0",
 }
 """The replacements of parameters that no search space may have, and of arguments of `fit`."""
+
+
+def advise_on_value(value: str, known: Collection[str]) -> str:
+    """Return the end of the sentence about an unknown value of a parameter."""
+    if VALUES.get(value) in known:
+        return f", which is {VALUES[value]!r} here"
+    return ": there is no regression here" if value in REGRESSION else ""
 
 
 def advise(name: str, known: Collection[str], value: object = None) -> str:

@@ -8,6 +8,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from properboost.parameters.elsewhere import advise_on_name
+
 if TYPE_CHECKING:
     from properboost.report.options import ReportOptions
     from properboost.report.write import write_report
@@ -38,7 +40,8 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     """Import a public name on its first use."""
     if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        advice = advise_on_name(name, __all__, {})
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advice}")
     value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
