@@ -6,10 +6,12 @@ order decides.  Distances are whole multiples of `UNIT`, so that equal sums are 
 
 Where no term of the model has two of the changed features, the raw prediction moves by the sum of
 what each feature moves it alone.  Where one has, the joint effect of these features is computed,
-too.  Both make the search exact.  Models without terms get a search that is not: it tries the
-options of each feature that no other beats alone, of the `WIDTH` features that move a row most.
+too.  Both make the search exact.  Where joint effects are too many, or the model has no terms, the
+search is not exact: it tries the options of each feature that no other beats alone, of the `WIDTH`
+features that move a row most.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -19,6 +21,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.cached import cached_property
 from properboost.data.binning import FeatureBins, NumericBins, RestoredTable
 from properboost.inspection.code_change import UNIT, CodeChange
 from properboost.models.ensemble import Ensemble
@@ -29,7 +32,13 @@ MOST_FEATURES = 3
 """The most features that change together."""
 
 WIDTH = 8
-"""The features that may change together in a model without terms."""
+"""The features that may change together where a search is not exact."""
+
+MOST_JOINT = 2**22
+"""The most joint effects of a row's codes that an exact search computes: they take seconds."""
+
+MOST_COPIES = 2**15
+"""The most copies of a row, for each set of features, that another search predicts."""
 
 ROUNDING = 1e-9
 """The least lead, relative to raw predictions, that sums of effects must have."""
@@ -152,27 +161,38 @@ class ChangeSearch:
             None if terms is None else terms.features,
         )
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether no change is missed."""
-        return self.terms is not None
+    @cached_property
+    def joint(self) -> set[tuple[int, ...]]:
+        """The sets of features that terms join: those of each term, and the sets within these."""
+        return {
+            part
+            for term in self.terms or ()
+            for size in range(2, len(term) + 1)
+            for part in combinations(term, size)
+        }
 
-    def run(self, codes: Codes, target: int | None) -> list[CodeChange | None]:
-        """Return the nearest change of each row to a class; None is any other."""
+    def run(self, codes: Codes, target: int | None) -> tuple[list[CodeChange | None], bool]:
+        """Return the nearest change of each row to a class, and whether none nearer is missed.
+
+        The class None is any other.
+        """
         raw = self.predict(codes)
         predicted = self.choose(raw)
         n_classes = 2 if raw.shape[1] == 1 else raw.shape[1]
         singles = [self._change_alone(codes, j) for j in self.order]
-        changes = []
+        changes, is_exact = [], True
         others = range(n_classes) if target is None else [target]
         for row in range(len(raw)):
-            best: CodeChange | None = None
-            for to in others:
-                if to != predicted[row]:
-                    of_row = _Row(self, codes[:, row], raw[row], to)
-                    best = of_row.search([single[row] for single in singles], best)
-            changes.append(best)
-        return changes
+            of_row = [single[row] for single in singles]
+            searches = [
+                _Row(self, codes[:, row], raw[row], to, of_row)
+                for to in others
+                if to != predicted[row]
+            ]
+            change, none_missed = _find_nearest(searches)
+            changes.append(change)
+            is_exact = is_exact and none_missed
+        return changes, is_exact
 
     def _change_alone(self, codes: Codes, feature: int) -> list[tuple[NDArray[np.intp], Reals]]:
         """Return the other codes of one feature in each row, and the raw predictions with them."""
@@ -194,6 +214,7 @@ class _Row:
     codes: Codes
     raw: Reals
     to: int
+    singles: Sequence[tuple[NDArray[np.intp], Reals]]
     _joint: dict[tuple[int, ...], Reals] = field(default_factory=dict)
 
     def lead(self, raw: Reals) -> Reals:
@@ -210,68 +231,86 @@ class _Row:
         need: Reals = least - self.lead(self.raw)
         return need
 
-    def search(
-        self, singles: Sequence[tuple[NDArray[np.intp], Reals]], best: CodeChange | None
-    ) -> CodeChange | None:
-        """Return the nearest change, or `best` if none is nearer."""
-        every: list[_Options] = []
-        for feature, (codes, raw) in zip(self.of.order, singles, strict=True):
-            if len(codes) == 0:
-                continue
-            distances = self.of.distances[feature][self.codes[feature], codes]
-            turned = np.flatnonzero(self.of.choose(raw) == self.to)
+    @cached_property
+    def every(self) -> list[_Options]:
+        """The options of each feature that has any."""
+        every = []
+        for feature, (codes, raw) in zip(self.of.order, self.singles, strict=True):
+            if len(codes):
+                distances = self.of.distances[feature][self.codes[feature], codes]
+                gains = self.lead(raw) - self.lead(self.raw)
+                every.append(_Options(feature, codes, distances, gains))
+        return every
+
+    def change_one(self, best: CodeChange | None) -> CodeChange | None:
+        """Return the nearest change of one feature, or `best` if none is nearer."""
+        for feature, (codes, raw) in zip(self.of.order, self.singles, strict=True):
+            turned = np.flatnonzero(self.of.choose(raw) == self.to) if len(codes) else []
             if len(turned):
+                distances = self.of.distances[feature][self.codes[feature], codes]
                 first = turned[np.argmin(distances[turned])]
                 change = (feature,), (int(codes[first]),), (int(distances[first]),)
                 best = _nearer(best, CodeChange(*change, self.to))
-            gains = self.lead(raw) - self.lead(self.raw)
-            every.append(_Options(feature, codes, distances, gains))
-        for size in range(2, MOST_FEATURES + 1):
-            if best is not None and len(best.features) < size:
-                return best
-            for options in self._list_sets(every, size):
-                best = _nearer(best, self._try(options, best))
         return best
 
-    def _list_sets(self, every: Sequence[_Options], size: int) -> Iterator[list[_Options]]:
+    def change_several(self, size: int, best: CodeChange | None) -> tuple[CodeChange | None, bool]:
+        """Return the nearest change of so many features, or `best`, and whether none is missed."""
+        is_exact = self._may_compute(size)
+        for options in self._list_sets(size, is_exact=is_exact):
+            best = _nearer(best, self._try(options, best, is_exact=is_exact))
+        return best, is_exact
+
+    def _may_compute(self, size: int) -> bool:
+        """Return whether all joint effects of up to so many features can be computed."""
+        counts = {options.feature: len(options.codes) for options in self.every}
+        n_joint = sum(
+            math.prod(counts.get(j, 0) for j in part) for part in self.of.joint if len(part) <= size
+        )
+        # The search for every class predicts all copies for all classes.
+        return self.of.terms is not None and n_joint * len(self.raw) ** 2 <= MOST_JOINT
+
+    def _list_sets(self, size: int, *, is_exact: bool) -> Iterator[list[_Options]]:
         """Yield the features that may change together, each with its options."""
-        thin = {options.feature: options.thin() for options in every}
-        if not self.of.is_exact:
-            every = _take_widest(every, thin)
+        thin = {options.feature: options.thin() for options in self.every}
+        every = self.every if is_exact else _take_widest(self.every, thin)
         need = self._need
         for features in combinations(every, size):
-            touched = self._find_touched(features)
+            touched = self._find_touched(features) if is_exact else set()
             options = [o if o.feature in touched else thin[o.feature] for o in features]
             if any(len(o.codes) == 0 for o in options):
                 continue
-            is_sum = self.of.is_exact and not touched
+            if not is_exact:
+                options = self._limit(options)
+            is_sum = is_exact and not touched
             if not is_sum or (sum(o.gains.max(axis=0) for o in options) > need).all():
                 yield options
 
+    def _limit(self, options: list[_Options]) -> list[_Options]:
+        """Return the options, or evenly spaced ones of them if they combine to too many copies."""
+        most = MOST_COPIES / len(self.raw) ** 2
+        if math.prod(len(o.codes) for o in options) <= most:
+            return options
+        side = max(2, int(most ** (1.0 / len(options))))
+        return [
+            o.take(np.unique(np.linspace(0, len(o.codes) - 1, side).round().astype(np.intp)))
+            for o in options
+        ]
+
     def _find_touched(self, features: Sequence[_Options]) -> set[int]:
-        """Return the features that share a term with another one of these; none without terms."""
-        if not self.of.is_exact:
-            return set()
+        """Return the features that share a term with another one of these."""
         joint = self._list_joint([options.feature for options in features])
         return {j for part in joint for j in part}
 
     def _list_joint(self, features: Sequence[int]) -> list[tuple[int, ...]]:
         """Return the sets of these features whose joint effect is not the sum of smaller ones."""
-        if self.of.terms is None:
-            return [tuple(features)]
-        inside = {*features}
-        shared = {tuple(j for j in features if j in term) for term in self.of.terms}
-        return sorted(
-            {
-                part
-                for term in shared
-                for size in range(2, len(inside) + 1)
-                for part in combinations(term, size)
-            },
-            key=lambda part: (len(part), part),
-        )
+        inside = sorted(features)
+        sizes = range(2, len(inside) + 1)
+        parts = (part for size in sizes for part in combinations(inside, size))
+        return [part for part in parts if part in self.of.joint]
 
-    def _try(self, options: Sequence[_Options], best: CodeChange | None) -> CodeChange | None:
+    def _try(
+        self, options: Sequence[_Options], best: CodeChange | None, *, is_exact: bool
+    ) -> CodeChange | None:
         """Return the nearest change of these features; None if none turns the row."""
         limit = np.iinfo(np.int64).max
         if best is not None and len(best.features) == len(options):
@@ -280,7 +319,7 @@ class _Row:
         near = total < limit
         if not near.any():
             return None
-        if self.of.is_exact:
+        if is_exact:
             gains = _add_outer([o.gains for o in options])
             for part in self._list_joint([o.feature for o in options]):
                 gains = gains + self._find_joint(part, options)
@@ -327,6 +366,21 @@ class _Row:
                 copies[o.feature] = o.codes[chosen]
             parts.append(self.of.predict(copies))
         return np.concatenate(parts)
+
+
+def _find_nearest(searches: Sequence[_Row]) -> tuple[CodeChange | None, bool]:
+    """Return the nearest change of a row to any of several classes, and whether none is missed."""
+    best: CodeChange | None = None
+    for search in searches:
+        best = search.change_one(best)
+    is_exact = True
+    for size in range(2, MOST_FEATURES + 1):
+        if best is not None:
+            break
+        for search in searches:
+            best, none_missed = search.change_several(size, best)
+            is_exact = is_exact and none_missed
+    return best, is_exact
 
 
 def _nearer(best: CodeChange | None, other: CodeChange | None) -> CodeChange | None:
