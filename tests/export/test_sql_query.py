@@ -17,6 +17,7 @@ from helpers.exports import (
     find_raw,
     fit,
     fit_edited_trees,
+    fit_merged_lines,
     fit_ordered,
     make_frame,
     make_rows,
@@ -114,6 +115,12 @@ def test_categories_and_hostile_names(name, dialect):
     model = pb.ProperBoostClassifier(n_estimators=8, **MODELS[name]).fit(table, y)
     names = check(model, new, dialect)
     assert names == ["row", "label", "raw", "probability_ja", "probability_no'n"]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@every_dialect
+def test_merged_models_with_lines(dialect, n_classes):
+    check(*fit_merged_lines(n_classes), dialect)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

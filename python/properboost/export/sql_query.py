@@ -230,7 +230,7 @@ class _Query:
         self._described = described
         self._count = 0
         self._key_columns = list(key_columns)
-        used = sorted({j for term in described.terms for j in _list_features(term)})
+        used = sorted({described.feature_of(j) for t in described.terms for j in _list_features(t)})
         used_names = [names[j] for j in used]
         self._check_names(used_names, names)
         self._source = self._name_source(path, used_names)
@@ -572,10 +572,12 @@ class _Query:
         """Return the raw prediction of each model."""
         described = self._described
         self._find_positions()
-        sums = [self.number(0.0)] * described.n_models
-        terms = [described.terms_of(m) for m in range(described.n_models)]
+        n_models = described.n_models
+        sums = [self.number(0.0)] * (n_models * described.n_sums)
+        terms = [described.terms_of(m) for m in range(len(sums))]
         for begin, stop in self._divide(terms):
             sums = self._add_terms(sums, [of_model[begin:stop] for of_model in terms])
+        sums = [" + ".join(sums[m::n_models]) for m in range(n_models)]
         if described.intercepts is not None:
             sums = [
                 f"{total} + {self.number(intercept)}"
@@ -672,8 +674,9 @@ class _Query:
 
         decisions = []
         for j in asked:
-            feature, values = self._described.features[j], self._described.positions[j]
-            decisions.append((choose(j, feature.codes, feature.missing), write(values)))
+            position, at = self._described.feature_of(j), self._described.positions[j]
+            feature = self._described.features[position]
+            decisions.append((choose(position, feature.codes, feature.missing), write(at)))
         names = [f"z{j}" for j in asked]
         self._add_stage(zip(names, self.write(decisions), strict=True))
 

@@ -245,7 +245,9 @@ class _Row:
     def change_one(self, best: CodeChange | None) -> CodeChange | None:
         """Return the nearest change of one feature, or `best` if none is nearer."""
         for feature, (codes, raw) in zip(self.of.order, self.singles, strict=True):
-            turned = np.flatnonzero(self.of.choose(raw) == self.to) if len(codes) else []
+            if len(codes) == 0:
+                continue
+            turned = np.flatnonzero(self.of.choose(raw) == self.to)
             if len(turned):
                 distances = self.of.distances[feature][self.codes[feature], codes]
                 first = turned[np.argmin(distances[turned])]

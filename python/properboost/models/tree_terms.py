@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.cached import cached_property
+from properboost.models.engine_terms import EngineTerms
 from properboost.models.term_grid import Spread, TermGrid, find_way
 from properboost.models.terms import Features, Terms
 
@@ -34,7 +35,7 @@ class TermLayout:
     """
 
     bin_weights: tuple[Array, ...]
-    native: _core.Terms
+    native: EngineTerms
     grids: tuple[TermGrid, ...]
     _spreads: dict[tuple[int, int], Spread] = field(default_factory=dict, init=False, repr=False)
 
@@ -78,7 +79,7 @@ class TermLayout:
             model, self._native_grids, self._weights_by_code, used, n_threads
         )
         for k, total in zip(self.native_places, sums, strict=True):
-            values[k] = total.reshape(values[k].shape)
+            values[k] += total.reshape(values[k].shape)
         return values
 
     @cached_property
