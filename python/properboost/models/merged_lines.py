@@ -79,7 +79,7 @@ def _measure_slopes(rounds: Rounds) -> Iterator[tuple[int, Array]]:
 
 
 def find_line_changes(ensemble: TreeEnsemble, j: int, n_bins: int) -> NDArray[np.bool_]:
-    """Return whether lines tell a bin of a feature from the next one."""
+    """Return whether lines distinguish a bin of a feature from the next one."""
     changes = np.zeros(n_bins - 1, dtype=bool)
     for k, binning in enumerate(ensemble.origins or (ensemble.binning,)):
         lines = [rounds.of_origin(k).lines for rounds in ensemble.models]
