@@ -43,6 +43,8 @@ def find_mean(models, X, shares):
     )
 
 
+LINES = pb.Tree(grow_policy="symmetric", interaction_cst=3, linear_leaves=True)
+
 KINDS = [
     {},
     {"weak_learner": pb.Table(max_cells=None), "max_bins": 16},
@@ -51,6 +53,8 @@ KINDS = [
     {"weak_learner": "stump"},
     {"weak_learner": "tree"},
     {"weak_learner": pb.Tree(grow_policy="symmetric", max_depth=3)},
+    {"weak_learner": LINES},
+    {"weak_learner": pb.Tree(linear_leaves=True, max_leaf_nodes=6)},
     {"weak_learner": "rule"},
     {"loss": "savage", "gain": 2.0},
     {"outer_bags": 4},
@@ -124,6 +128,95 @@ def test_more_bins_than_fit_are_joined_with_a_warning():
     moved = np.abs(merged.decision_function(X) - find_mean(parts, X, merged.edits_[0]["weights"]))
     warned_of = float(str(caught[0].message).rsplit(" ", 1)[1])
     assert 0.0 < moved.max() <= 1.1 * warned_of < 1.0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("learners", [[LINES, "table"], ["table", "tree"], ["stump", LINES, LINES]])
+def test_models_of_tables_and_of_trees(learners, n_classes):
+    parts = []
+    for k, learner in enumerate(learners):
+        more = {"interactions": 2, "max_bins": 8} if learner == "table" else {}
+        parts.append(fit(*make(300, k, n_classes, towns=5 - k), weak_learner=learner, **more))
+    merged = pb.merge_models(parts)
+    X = make(200, 50, n_classes)[0]
+    X["town"] = X["town"].astype(object)
+    X.iloc[::11, 3] = "Faro"
+    X.iloc[::13, 3] = None
+    raw = merged.decision_function(X)
+    np.testing.assert_allclose(
+        raw, find_mean(parts, X, merged.edits_[0]["weights"]), rtol=1e-12, atol=1e-12
+    )
+    if "tree" not in learners:
+        check_terms(merged, X)
+
+
+def check_terms(model, X):
+    """Check that terms add up to raw predictions, and that no slice of theirs has a mean."""
+    raw = model.decision_function(X)
+    raw = raw.reshape(len(X), -1)
+    raw_sums = raw if raw.shape[1] == 1 else raw - raw.mean(axis=1, keepdims=True)
+    labels = model.classes_.tolist()[-raw.shape[1] :]
+    for raw_sum, label in zip(raw_sums.T, labels, strict=True):
+        for by in ("term", "feature"):
+            rows = model.contributions(X, label, by=by)
+            np.testing.assert_allclose(rows.baseline + rows.values.sum(axis=1), raw_sum, atol=1e-10)
+    terms = model.ensemble_.terms
+    for k, features in enumerate(terms.features):
+        for axis in range(len(features)) if len(features) > 1 else ():
+            weights = terms.weights_of(k)
+            means = np.sum(weights * terms.table_of(0, k), axis=axis) / weights.sum()
+            assert np.abs(means).max() < 1e-10 * raw.std()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_merged_lines_keep_terms_in_files_and_edits(n_classes, tmp_path):
+    parts = [fit(*make(300, k, n_classes), weak_learner=LINES) for k in range(3)]
+    both = pb.merge_models(parts[:2], [1, 3])
+    merged = pb.merge_models([both, parts[2]], [2, 1])
+    X = make(200, 60, n_classes)[0]
+    raw = merged.decision_function(X)
+    expected = find_mean(parts, X, [1 / 6, 1 / 2, 1 / 3])
+    np.testing.assert_allclose(raw, expected, rtol=1e-12, atol=1e-12)
+    merged.save_model(tmp_path / "model.json")
+    loaded = pb.load_model(tmp_path / "model.json")
+    with pytest.raises(AttributeError, match="terms_ has the importance of each term"):
+        _ = merged.feature_importances_
+    for model in (merged, loaded, loaded.remove_feature("speed")):
+        check_terms(model, X)
+    again = pb.merge_models([loaded, parts[0]])
+    shares = again.edits_[0]["weights"]
+    np.testing.assert_allclose(
+        again.decision_function(X), find_mean([loaded, parts[0]], X, shares), atol=1e-12
+    )
+
+
+def test_trees_of_merged_lines_are_described_by_the_means_of_their_models():
+    parts = [fit(*make(300, k), weak_learner=LINES) for k in range(2)]
+    merged = pb.merge_models(parts, [1, 1])
+    n_first = len(parts[0].ensemble_.models[0])
+    for number, part, of_part in ((1, parts[0], 1), (n_first + 1, parts[1], 1)):
+        halved = pb.merge_models([part, part], [1, 1])
+        text = merged.describe_tree(number)
+        assert "size" in text
+        assert text == halved.describe_tree(of_part)
+
+
+def test_bins_of_lines_beyond_the_limit_are_joined_with_a_warning():
+    rng = np.random.default_rng(0)
+    parts = []
+    for _ in range(2):
+        X = rng.normal(size=(4000, 2))
+        raw = 3 * np.sin(X[:, 0]) + X[:, 0] * X[:, 1]
+        y = rng.random(4000) < 1 / (1 + np.exp(-raw))
+        parts.append(fit(X, y, weak_learner=LINES, rows_per_bin=None, n_estimators=10))
+    with pytest.warns(UserWarning, match="features? 0, feature 1 the bins or cells") as caught:
+        merged = pb.merge_models(parts)
+    assert [bins.n_bins for bins in merged.ensemble_.binning.features] == [255, 255]
+    X = rng.normal(size=(5000, 2))
+    moved = np.abs(merged.decision_function(X) - find_mean(parts, X, merged.edits_[0]["weights"]))
+    warned_of = float(str(caught[0].message).rsplit(" ", 1)[1])
+    assert 0.0 < moved.max() <= 1.1 * warned_of < 0.3
+    check_terms(merged, X[:300])
 
 
 @pytest.mark.filterwarnings("ignore:the models have more bins", "ignore:sample_weight has a mean")
@@ -228,13 +321,9 @@ def test_what_does_not_go_together_is_refused_by_name():
     refused("same loss", fit(X, y, loss="ggauss"))
     with pytest.raises(ValueError, match="gains whose ratio is a normal float64; that of models"):
         pb.merge_models([fit(X, y, gain=gain) for gain in (1e300, 1e-300)])
-    refused("same weak learner", fit(X, y, weak_learner="tree"))
     refused("weights must be 2 numbers", model, weights=[1.0])
     refused("weights must be finite and above 0", model, weights=[1.0, 0.0])
     refused("reason must be a str", model, reason=1, error=TypeError)
-    lines = fit(X, y, weak_learner=pb.Tree(linear_leaves=True))
-    with pytest.raises(ValueError, match="must have linear_leaves=False"):
-        pb.merge_models([lines, lines])
     numbers = fit(X.assign(town=X["town"].cat.codes.astype(float)), y)
     refused("models must have town of one kind", numbers)
     three = [fit(*make(n_classes=3), multiclass=form) for form in ("softmax", "canonical")]

@@ -12,6 +12,7 @@ from helpers.exports import (
     find_raw,
     fit,
     fit_edited_trees,
+    fit_merged_lines,
     fit_ordered,
     make_frame,
     make_rows,
@@ -84,6 +85,11 @@ def test_other_estimators():
     check(pb.RadoBoostClassifier(n_rados=200, n_estimators=50).fit(finite, y), finite)
     X, y = make_rows(3)
     check(pb.AdaBoostMH(n_estimators=5).fit(X, y), X)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_merged_models_with_lines(n_classes):
+    check(*fit_merged_lines(n_classes))
 
 
 def test_more_trees_than_are_summed_in_one_thread():

@@ -67,3 +67,11 @@ def test_names_of_results_are_cut_between_characters():
     assert words.cut("é" * 32, 2) == "é" * 30
     assert DIALECTS["sqlite"].cut("é" * 99, 2) == "é" * 99
     assert words.cut("a\0\ud800b", 0) == "a?b"
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=50, max_size=50))
+@settings(max_examples=10, deadline=None)
+def test_numbers_are_read_exactly(base, drawn):
+    words = ", ".join(map(DIALECTS[base.dialect].write_number, drawn))
+    (row,), _ = base.ask(f"SELECT {words}")
+    assert list(row) == drawn

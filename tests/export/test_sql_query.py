@@ -5,8 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import properboost as pb
 from helpers.data_files import need
@@ -17,6 +15,7 @@ from helpers.exports import (
     find_raw,
     fit,
     fit_edited_trees,
+    fit_merged_lines,
     fit_ordered,
     make_frame,
     make_rows,
@@ -114,6 +113,12 @@ def test_categories_and_hostile_names(name, dialect):
     model = pb.ProperBoostClassifier(n_estimators=8, **MODELS[name]).fit(table, y)
     names = check(model, new, dialect)
     assert names == ["row", "label", "raw", "probability_ja", "probability_no'n"]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@every_dialect
+def test_merged_models_with_lines(dialect, n_classes):
+    check(*fit_merged_lines(n_classes), dialect)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -562,20 +567,12 @@ def test_what_is_too_large_for_a_database_is_refused(monkeypatch):
         to_sql(model)
 
 
-numbers = st.floats(allow_nan=False, allow_infinity=False)
-
-
-@given(st.lists(numbers, min_size=50, max_size=50))
-@settings(max_examples=10, deadline=None)
-def test_numbers_are_read_exactly(drawn):
-    described = describe(fit()[0])
-    for dialect in DIALECTS:
-        query = export.sql_query._Query(
-            export.sql_query.DIALECTS[dialect], described, ["a", "b", "c", "d"], ["t"], []
-        )
-        words = f"SELECT 0, {', '.join(map(query.number, drawn))}"
-        (row,), _ = run(dialect, words, {"a": ("integer", [1])})
-        assert list(row[1:]) == drawn
+def test_no_constant_of_a_line_is_an_operand_in_sqlite():
+    """SQLite compares it with all other constants, in time quadratic in their number."""
+    model, _ = fit(3, **MODELS["lines"])
+    operand = re.compile(r"[0-9)] \* \(z[0-9]|z[0-9]+ - \(?[0-9]")
+    assert not operand.search(to_sql(model, dialect="sqlite"))
+    assert operand.search(to_sql(model, dialect="duckdb"))
 
 
 def test_postgres_has_forms_of_its_own():

@@ -84,6 +84,18 @@ def find_raw(model, X):
     return getattr(model, "estimator_", model).decision_function(X)
 
 
+def fit_merged_lines(n_classes):
+    """Return a model that was merged of models with lines and look-up tables, and rows."""
+    X, y = make_rows(n_classes, 480)
+    tree = pb.Tree(grow_policy="symmetric", interaction_cst=3, linear_leaves=True)
+    parts = [
+        pb.ProperBoostClassifier(n_estimators=6, weak_learner=learner).fit(X[k::3], y[k::3])
+        for k, learner in enumerate([tree, "table", tree])
+    ]
+    merged = pb.merge_models(parts, [2.0, 1.0, 3.0])
+    return merged, find_edge_rows(merged, X)
+
+
 def fit_edited_trees():
     """Return a model of trees that was edited by hand, and rows with unseen categories."""
     table, y, new = make_frame()

@@ -114,17 +114,6 @@ def test_none_nearer_is_missed(kind, n_classes):
     assert sizes == {1, 2, 3} or (kind == "trees of two features" and n_classes == 2)
 
 
-@pytest.mark.parametrize("kind", ["trees of three features", "lines"])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_terms_of_too_many_cells_are_predicted(kind, n_classes, monkeypatch):
-    X, y = make_rows(n_classes=n_classes)
-    model = fit(kind, X, y)
-    expected = [*model.changes(X.iloc[:20])]
-    for most in (0, 300):
-        monkeypatch.setattr(change_search, "MOST_CELLS", most)
-        assert [*model.changes(X.iloc[:20])] == expected
-
-
 @pytest.mark.parametrize("kind", [*MODELS, "trees"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_every_change_turns_its_row(kind, n_classes):
@@ -144,6 +133,27 @@ def test_every_change_turns_its_row(kind, n_classes):
     assert changes.n_missed < 5
 
 
+@pytest.mark.parametrize("limit", ["MOST_CELLS", "MOST_JOINT"])
+def test_joint_effects_beyond_the_limit_are_searched_for(limit, monkeypatch):
+    X, y = make_rows(seed=1, n_classes=3)
+    model, rows, limits = fit("lines", X, y), X.iloc[:40], {"to": 1, "keep": ["a", "f"]}
+    nearest = model.changes(rows, **limits)
+    monkeypatch.setattr(change_search, limit, 0)
+    monkeypatch.setattr(change_search, "MOST_COPIES", 72)
+    changes = model.changes(rows, **limits)
+    assert nearest.is_exact
+    assert not changes.is_exact
+    assert {len(best.features) for best in nearest if best} == {1, 2, 3}
+    for best, change in zip(nearest, changes, strict=True):
+        if best is not None and len(best.features) == 1:
+            assert change == best
+    after, before = model.predict(changes.apply(rows)), model.predict(rows)
+    for row, change in enumerate(changes):
+        assert after[row] == (before[row] if change is None else 1)
+    alone = [row for row, best in enumerate(nearest) if best and len(best.features) == 1]
+    assert model.changes(rows.iloc[alone], **limits).is_exact
+
+
 def test_the_search_of_models_without_terms_misses_little():
     # The search runs on a model with terms, whose exact changes are known.
     X, y = make_rows(seed=2)
@@ -152,7 +162,9 @@ def test_the_search_of_models_without_terms_misses_little():
     exact = ChangeSearch.of(ensemble, lambda raw: choose_classes(raw[:, 0]), range(6), 1)
     search = ChangeSearch(exact.predict, exact.choose, exact.distances, exact.order, None)
     codes = model.ensemble_.encode(model._open(X.iloc[:100])[0], 1)[:6]
-    nearest, hits = exact.run(codes, None), search.run(codes, None)
+    (nearest, none_missed), (hits, misses_none) = exact.run(codes, None), search.run(codes, None)
+    assert none_missed
+    assert not misses_none
     missed = [
         hit is None or hit.rank > best.rank for best, hit in zip(nearest, hits, strict=True) if best
     ]

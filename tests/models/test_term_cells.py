@@ -50,8 +50,7 @@ def find_together(ensemble, row, moved, to):
 @pytest.mark.parametrize("moved", [(0, 1), (1, 0), (3, 2), (0, 1, 2), (3, 0, 2)], ids=str)
 def test_cells_move_rows_together_as_predictions_do(fitted, moved):
     ensemble, codes = fitted
-    cells, left_out = ensemble.terms.list_cells(2**20, 1)
-    assert left_out == []
+    cells = ensemble.terms.list_cells(2**20, 1)
     to = [np.array([0, 3, 7]) for _ in moved]
     several = [of_term for of_term in cells if {*moved} <= {*of_term.features}]
     for row in codes.T:
@@ -64,10 +63,9 @@ def test_cells_move_rows_together_as_predictions_do(fitted, moved):
         np.testing.assert_allclose(together, expected, atol=1e-9)
 
 
-def test_small_terms_come_first(fitted):
+def test_too_many_cells_are_none(fitted):
     terms = fitted[0].terms
-    every, _ = terms.list_cells(2**20, 1)
-    sizes = sorted(of_term.table.size for of_term in every)
-    cells, left_out = terms.list_cells(sum(sizes[:2]), 1)
-    assert sorted(of_term.table.size for of_term in cells) == sizes[:2]
-    assert {of_term.features for of_term in cells} | {*left_out} == {c.features for c in every}
+    every = terms.list_cells(2**20, 1)
+    size = sum(of_term.table.size for of_term in every)
+    assert len(terms.list_cells(size, 1)) == len(every)
+    assert terms.list_cells(size - 1, 1) is None

@@ -57,7 +57,9 @@ ELSEWHERE = {
     "estimators/test_editing.py": [
         "models/edits.py", "models/isotonic.py", "models/table_trees.py", "persistence/edits.py",
     ],
-    "estimators/test_merging.py": ["models/merging.py"],
+    "estimators/test_merging.py": [
+        "models/engine_terms.py", "models/joined_bins.py", "models/merging.py",
+    ],
     "dask/test_classifier.py": ["dask/cluster_rows.py", "dask/partition_scan.py", "dask/table.py"],
     "dask/test_shards.py": ["dask/on_scheduler.py", "dask/on_worker.py"],
     "data/test_frames.py": ["data/libraries.py", "data/recorder.py", "data/table.py"],

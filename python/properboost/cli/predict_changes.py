@@ -96,4 +96,4 @@ class ChangeColumns:
             already = "" if self.to is None else f"are {self.to!r} already, or "
             note(f"{self.n_missed:,} rows {already}have no change of at most three features")
         if not self.is_exact:
-            note("the model has no terms, so a search made the changes: some rows have nearer ones")
+            note("a search made the changes of several features: some rows may have nearer ones")

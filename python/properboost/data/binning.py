@@ -187,7 +187,7 @@ class Binning:
         The means are over the rows of `table` in that `order`, with the weights `weight`.
         """
         cut = {j: bins for j, bins in enumerate(self.features) if isinstance(bins, NumericBins)}
-        means_of: dict[int, NDArray[np.float64]] = {}
+        means_of: dict[int, NDArray[np.float64] | None] = {}
         whole = self._whole(table)
         groups = _groups(list(cut), table.n_rows) if whole is None else [list(cut)]
         for group in groups:
@@ -197,7 +197,7 @@ class Binning:
             means_of |= dict(zip(group, means, strict=True))
         return self.set_means(means_of)
 
-    def set_means(self, means: Mapping[int, NDArray[np.float64]]) -> "Binning":
+    def set_means(self, means: Mapping[int, NDArray[np.float64] | None]) -> "Binning":
         """Return this binning with these means of numeric features' bins."""
         features = tuple(
             replace(bins, means=means[j]) if isinstance(bins, NumericBins) else bins

@@ -49,6 +49,11 @@ class DescribingMixin(PredictingMixin):
         """
         self._check_fitted()
         if not isinstance(self.ensemble_, TableEnsemble):
+            if self.ensemble_.is_compact and self.ensemble_.terms is not None:
+                raise AttributeError(
+                    "feature_importances_ is not available: the model was saved compact, edited or "
+                    "merged; terms_ has the importance of each term"
+                )
             self._check_complete("feature_importances_", AttributeError)
         return self.ensemble_.importances()
 
@@ -331,7 +336,8 @@ class DescribingMixin(PredictingMixin):
         if rounds.trees is None:
             raise ValueError("describe_tree is for models of trees")
         number = checks.integer("number", number, 1, len(rounds))
-        features, names = self.ensemble_.binning.features, label_features(self)
+        features = self.ensemble_.find_bins(rounds, number - 1).features
+        names = label_features(self)
         lines = rounds.lines_of(number - 1)
         ends = [f"{sign * value:+.4g}" for value in rounds.table(number - 1)]
         if lines is not None:

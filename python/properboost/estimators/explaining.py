@@ -60,7 +60,7 @@ class ExplainingMixin(PredictingMixin):
         -------
         RowChanges
             Fewest features first, at most three; then the least sum of distances in training
-            ranks, where a new category counts 1.  With `terms_` none nearer is missed.
+            ranks, where a new category counts 1.  `is_exact` is whether none nearer is missed.
 
         Raises
         ------
@@ -82,10 +82,8 @@ class ExplainingMixin(PredictingMixin):
             ensemble, lambda raw: choose_classes(as_predicted(raw)), order, n_threads
         )
         codes = ensemble.binning.encode(table, None, n_threads)
-        changes = search.run(codes, None if to is None else labels.index(to))
-        return RowChanges.of(
-            changes, ensemble.binning.features, columns, labels, is_exact=search.is_exact
-        )
+        changes, is_exact = search.run(codes, None if to is None else labels.index(to))
+        return RowChanges.of(changes, ensemble.binning.features, columns, labels, is_exact=is_exact)
 
     def contributions(
         self, X: Any, class_: Any = None, scale: Scale = "raw", by: By | None = None

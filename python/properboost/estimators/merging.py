@@ -15,11 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from properboost.data.names import read_names
 from properboost.estimators.base import check_fitted, label_features
 from properboost.estimators.properboost import ProperBoostClassifier
-from properboost.models.damped_ensemble import DampedEnsemble
 from properboost.models.edits import Edit, check_reason
 from properboost.models.ensemble import LARGEST_RAW, Ensemble
 from properboost.models.merging import merge_ensembles
-from properboost.models.table_ensemble import TableEnsemble
 from properboost.notices import warn
 from properboost.visible import make_printable
 
@@ -33,7 +31,7 @@ def merge_models(
 
     Where rows of hospitals, banks or countries must stay apart, their models can be merged.  Every
     feature is cut where any of the models cuts it, and the tables are averaged; trees stand side by
-    side.
+    side, and tables become trees where another model has trees.
 
     Parameters
     ----------
@@ -56,14 +54,15 @@ def merge_models(
     Warns
     -----
     UserWarning
-        If a feature has more bins in all models together than a model may have, or a pair more
-        cells.  Those that differ least are then joined, and the mean is not exact.
+        If tables or lines of a feature have more bins in all models together than a model may
+        have, or a pair more cells.  Those that differ least are then joined, and the mean is not
+        exact.
 
     Raises
     ------
     ValueError, TypeError
         If there are fewer than two models, or they do not match; the message names the
-        difference.  Models with lines in their leaves, or with an `init_score`, are refused.
+        difference.  Models with an `init_score` are refused.
 
     Notes
     -----
@@ -124,13 +123,6 @@ def _read(model: Any, k: int) -> ProperBoostClassifier:
     check_fitted(fitted)
     if fitted.begins_with_scores_:
         raise ValueError(f"models[{k}] must not begin with an init_score")
-    ensemble = fitted.ensemble_
-    lines = any(rounds.lines is not None for rounds in ensemble.models)
-    if lines or isinstance(ensemble, DampedEnsemble):
-        raise ValueError(
-            f"models[{k}] must have linear_leaves=False: a leaf's line depends on bins that are "
-            "the model's own. Fit all with weak_learner='table' or another without lines"
-        )
     return fitted
 
 
@@ -143,7 +135,6 @@ def _check_alike(first: ProperBoostClassifier, other: ProperBoostClassifier, k: 
         "loss but for the gain": lambda model: _at_gain_1(model.loss_),
         "multiclass": lambda model: model.multiclass_,
         "temperature": lambda model: model.temperature_,
-        "weak learner": _find_kind,
     }
     for aspect, find in aspects.items():
         value, other_value = find(first), find(other)
@@ -203,10 +194,6 @@ def _list_names(model: ProperBoostClassifier) -> list[str] | None:
 
 def _at_gain_1(loss: Any) -> Any:
     return replace(loss, gain=1.0).known_by(math.inf)
-
-
-def _find_kind(model: ProperBoostClassifier) -> str:
-    return "look-up tables" if isinstance(model.ensemble_, TableEnsemble) else "trees"
 
 
 def _read_weights(

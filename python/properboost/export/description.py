@@ -21,6 +21,7 @@ from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.interactions import PairBins
 from properboost.models.lines import Lines
 from properboost.models.table_ensemble import TableEnsemble
+from properboost.models.tree_ensemble import TreeEnsemble
 
 __all__ = [
     "Description",
@@ -83,7 +84,15 @@ class Description:
     shares: NDArray[np.float64] | None = None
     """The probabilities of both classes, by number of the only term, instead of a link."""
     positions: dict[int, NDArray[np.float64]] = field(default_factory=dict)
-    """The position of each code's mean, for the features of lines; NaN where it has none."""
+    """The position of each code's mean, for the features of lines; NaN where it has none.
+
+    Lines of the origin `k` of a merged model have the feature `j` as ``k * n_features + j``.
+    """
+    n_sums: int = 1
+    """The sums that are added to a model's raw prediction: the first one's terms, the next one's.
+
+    Model `m` has its sum `k` as the model ``k * n_models + m``.
+    """
 
     @property
     def has_text(self) -> bool:
@@ -100,6 +109,10 @@ class Description:
         """Whether leaves have lines with a slope."""
         lookups = (term for term in self.terms if isinstance(term, Lookup))
         return any(len(lines.feature) for term in lookups for lines in term.lines or ())
+
+    def feature_of(self, position: int) -> int:
+        """Return the feature of an entry of `positions`."""
+        return position % len(self.features)
 
     def terms_of(self, model: int) -> list[Lookup | Linear]:
         """Return the terms of one model, in the order of its sum."""
@@ -129,11 +142,7 @@ def describe(model: Any) -> Description:
     names = getattr(model, "feature_names_in_", None)
     labels = [f"x{j}" for j in range(len(bins))] if names is None else [str(name) for name in names]
     features = tuple(map(_describe_column, labels, bins))
-    positions = {
-        j: feature.positions
-        for j, feature in enumerate(bins)
-        if isinstance(feature, NumericBins) and feature.means is not None
-    }
+    positions = _list_positions(bins, 0)
     classes = read_classes(model.classes_)
     description = Description(name, features, (), 1, None, classes, None, positions=positions)
     if hasattr(model, "tree_"):  # a model that is one tree
@@ -155,15 +164,23 @@ def describe(model: Any) -> Description:
             f"{name} that was fitted with init_score cannot be exported: its raw predictions are "
             "only added to those of another model"
         )
+    origins = ensemble.origins if isinstance(ensemble, TreeEnsemble) else ()
+    for k, binning in enumerate(origins):
+        description.positions.update(_list_positions(binning.features, k))
     terms: Iterable[Lookup]
     if isinstance(ensemble, TableEnsemble):
         terms = _describe_tables(ensemble, features)
     else:
-        terms = _describe_trees(ensemble, features)
+        terms = [
+            term
+            for k in range(max(1, len(origins)))
+            for term in _describe_trees(ensemble, features, k)
+        ]
     return replace(
         description,
         terms=tuple(terms),
         n_models=len(ensemble.models),
+        n_sums=max(1, len(origins)),
         intercepts=ensemble.intercept if ensemble.intercepts else None,
         link=find_link(model),
     )
@@ -298,23 +315,42 @@ def _describe_pair(pair: PairBins, features: Sequence[CodedColumn]) -> Decision:
     return choose(pair.first, levels[first.codes], int(levels[first.missing]), of_row)
 
 
-def _describe_trees(ensemble: Ensemble, features: Sequence[CodedColumn]) -> Iterable[Lookup]:
-    """Yield the trees; models whose trees differ in their values alone share them."""
+def _list_positions(features: Sequence[FeatureBins], origin: int) -> dict[int, NDArray[np.float64]]:
+    """Return the positions of the features that have means."""
+    return {
+        origin * len(features) + j: bins.positions
+        for j, bins in enumerate(features)
+        if isinstance(bins, NumericBins) and bins.means is not None
+    }
+
+
+def _describe_trees(
+    ensemble: Ensemble, features: Sequence[CodedColumn], origin: int
+) -> Iterable[Lookup]:
+    """Yield the trees of one origin; models whose trees differ in their values alone share them."""
+    of_origin = [rounds.of_origin(origin) for rounds in ensemble.models]
     groups: list[list[int]] = []
-    for m, rounds in enumerate(ensemble.models):
-        if groups and _have_same_nodes(ensemble.models[groups[-1][0]], rounds):
+    for m, rounds in enumerate(of_origin):
+        if groups and _have_same_nodes(of_origin[groups[-1][0]], rounds):
             groups[-1].append(m)
         else:
             groups.append([m])
     for group in groups:
-        models = [ensemble.models[m] for m in group]
+        models = [of_origin[m] for m in group]
         for t in range(len(models[0])):
             lines = [rounds.lines_of(t) for rounds in models]
+            shift = np.int32(origin * len(features))
             yield Lookup(
                 convert_tree(models[0].tree(t), features),
                 np.stack([rounds.table(t) for rounds in models], axis=1),
-                tuple(group),
-                None if None in lines else tuple(line for line in lines if line is not None),
+                tuple(origin * len(of_origin) + m for m in group),
+                None
+                if None in lines
+                else tuple(
+                    replace(line, feature=line.feature + shift)
+                    for line in lines
+                    if line is not None
+                ),
             )
 
 

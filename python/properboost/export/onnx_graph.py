@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -414,6 +415,8 @@ def _add_up(graph: _Graph, described: Description, X: str) -> tuple[str, str]:
     lined = sorted(
         {int(j) for term in lookups for lines in term.lines or () for j in lines.feature}
     )
+    n_models = described.n_models
+    described = replace(described, n_models=n_models * described.n_sums)
     numbers = _number_terms(graph, described, lookups, lined, X)
     parts: list[str] = []  # (n_terms, n_models, n_rows)
     if lookups:
@@ -425,6 +428,10 @@ def _add_up(graph: _Graph, described: Description, X: str) -> tuple[str, str]:
         raw = _add_terms(graph, described, terms)
     else:
         raw = _add_nothing(graph, described.n_models, X)
+    if described.n_sums > 1:
+        ranges = np.arange(described.n_models).reshape(described.n_sums, n_models)
+        sums = [graph.add("Gather", raw, graph.constant(places), axis=1) for places in ranges]
+        raw = reduce(lambda total, added: graph.add("Add", total, added), sums)
     if described.intercepts is not None:
         raw = graph.combine("Add", raw, described.intercepts[None, :])
     return raw, numbers
@@ -445,8 +452,9 @@ def _number_terms(
         return ""
     decisions = [term.decision for term in lookups]
     for j in lined:
-        feature = described.features[j]
-        decisions.append(choose(j, feature.codes, feature.missing))
+        position = described.feature_of(j)
+        feature = described.features[position]
+        decisions.append(choose(position, feature.codes, feature.missing))
     return _decide(graph, described.features, decisions, X)
 
 

@@ -2,9 +2,20 @@
 
 import re
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-__all__ = ["DIALECTS", "Dialect", "Syntax"]
+import numpy as np
+
+__all__ = ["DIALECTS", "LARGEST", "Dialect", "Syntax"]
+
+_PARSED = (1e-27, 1e27)
+"""The range of numbers that SQLite reads exactly, because their powers of ten are exact."""
+
+_SHORT = 15
+"""Characters of a number that any reader rounds to the nearest double."""
+
+LARGEST = 2**63 - 1
+"""The largest of the integers that every database has."""
 
 Dialect: TypeAlias = Literal["duckdb", "sqlite", "postgres"]
 
@@ -26,6 +37,7 @@ class Syntax:
     padded: str = ""  # a test of whether a column's type pads texts with spaces, which a cast drops
     bits: str = "{}"  # an integer that is shifted by up to 62
     terms_apart: bool = False  # whether the terms of a sum are columns of a stage of their own
+    compares_constants: bool = False  # whether each operand that is constant is compared with all
     exact: bool = True  # whether 17 digits are read as the nearest double, whatever the exponent
     large: bool = True  # whether integers beyond 64 bits exist
     casts_fail: bool = True  # whether the cast of a text that is no number is an error
@@ -65,6 +77,38 @@ class Syntax:
             return "E" + quoted.replace("\\", "\\\\")
         return quoted
 
+    def write_number(self, value: float) -> str:
+        """Return a double's literal, in parentheses where it has a sign."""
+        value = float(value)
+        if np.isinf(value):  # the edges of bins may be infinite
+            return f"({'-' if value < 0.0 else ''}{self.infinity})"
+        if not self.exact and value != 0.0 and not _PARSED[0] < abs(value) < _PARSED[1]:
+            return _multiply(value)
+        digits = repr(value)
+        # The shortest digits may lie next to the middle of two doubles, where readers that round
+        # twice take the wrong one.
+        if len(digits) > _SHORT or not self.exact:
+            digits = f"{value:.17g}"
+        if "e" not in digits:
+            digits = f"{digits.removesuffix('.0')}e0"
+        text = digits + self.suffix
+        return f"({text})" if text.startswith("-") else text
+
+    def write_label(self, value: Any) -> str:
+        """Return the literal of a class's label."""
+        if isinstance(value, bool):
+            return self.booleans[value]
+        if isinstance(value, float):
+            return self.write_number(value)
+        if isinstance(value, str):
+            return self.quote_text(value, "the labels")
+        if not self.large and value > LARGEST:
+            raise ValueError(
+                f"the label {value!r} is beyond the integers of {self.database}, which have 64 "
+                "bits with their sign: choose other outputs, or fit with other labels"
+            )
+        return str(value)
+
     def fold(self, name: str) -> str:
         """Return a name in the form that equal names of a column share."""
         return re.sub("[A-Z]", lambda letter: letter[0].lower(), name) if self.folds else name
@@ -102,6 +146,7 @@ DIALECTS = {
         suffix="",
         greatest="max",
         booleans=("0", "1"),
+        compares_constants=True,
         exact=False,
         large=False,
         casts_fail=False,
@@ -132,6 +177,18 @@ DIALECTS = {
     ),
 }
 """The dialects, by name."""
+
+
+def _multiply(value: float) -> str:
+    """Return a double as a product of integers and powers of two, which are read exactly."""
+    mantissa, exponent = np.frexp(value)
+    words = [f"{int(mantissa * 2.0**53)}.0"]
+    left = int(exponent) - 53
+    while left:
+        step = max(-62, min(62, left))
+        words.append(f"{'*' if step > 0 else '/'} {2 ** abs(step)}.0")
+        left -= step
+    return f"({' '.join(words)})"
 
 
 def _is_unicode(text: str) -> bool:

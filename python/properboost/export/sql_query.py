@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, NoReturn
 
@@ -39,7 +40,7 @@ from properboost.export.links import (
     ordered_probabilities,
     probabilities,
 )
-from properboost.export.sql_dialects import DIALECTS, Dialect, Syntax
+from properboost.export.sql_dialects import DIALECTS, LARGEST, Dialect, Syntax
 from properboost.losses.ordered_link import OrderedLink
 from properboost.parameters import checks
 from properboost.parameters.elsewhere import advise_calls
@@ -60,15 +61,6 @@ _MOST_TERMS = 200
 
 _MOST_ARGUMENTS = 50
 """Arguments of a function: SQLite allowed 100."""
-
-_PARSED = (1e-27, 1e27)
-"""The range of numbers that SQLite reads exactly, because their powers of ten are exact."""
-
-_SHORT = 15
-"""Characters of a number that any reader rounds to the nearest double."""
-
-_LARGEST = 2**63 - 1
-"""The largest of the integers that every database has."""
 
 _TINIEST = 5e-324
 """The least double above 0."""
@@ -230,7 +222,7 @@ class _Query:
         self._described = described
         self._count = 0
         self._key_columns = list(key_columns)
-        used = sorted({j for term in described.terms for j in _list_features(term)})
+        used = sorted({described.feature_of(j) for t in described.terms for j in _list_features(t)})
         used_names = [names[j] for j in used]
         self._check_names(used_names, names)
         self._source = self._name_source(path, used_names)
@@ -301,46 +293,11 @@ class _Query:
 
     def number(self, value: float) -> str:
         """Return a double, in parentheses where it has a sign."""
-        value = float(value)
-        if np.isinf(value):  # the edges of bins may be infinite
-            return f"({'-' if value < 0.0 else ''}{self._dialect.infinity})"
-        if not self._dialect.exact and value != 0.0 and not _PARSED[0] < abs(value) < _PARSED[1]:
-            return self._multiply(value)
-        digits = repr(value)
-        # The shortest digits may lie next to the middle of two doubles, where readers that round
-        # twice take the wrong one.
-        if len(digits) > _SHORT or not self._dialect.exact:
-            digits = f"{value:.17g}"
-        if "e" not in digits:
-            digits = f"{digits.removesuffix('.0')}e0"
-        text = digits + self._dialect.suffix
-        return f"({text})" if text.startswith("-") else text
-
-    def _multiply(self, value: float) -> str:
-        """Return a double as a product of integers and powers of two, which are read exactly."""
-        mantissa, exponent = np.frexp(value)
-        words = [f"{int(mantissa * 2.0**53)}.0"]
-        left = int(exponent) - 53
-        while left:
-            step = max(-62, min(62, left))
-            words.append(f"{'*' if step > 0 else '/'} {2 ** abs(step)}.0")
-            left -= step
-        return f"({' '.join(words)})"
+        return self._dialect.write_number(value)
 
     def label(self, value: Any) -> str:
         """Return a class's label."""
-        if isinstance(value, bool):
-            return self._dialect.booleans[value]
-        if isinstance(value, float):
-            return self.number(value)
-        if isinstance(value, str):
-            return self._dialect.quote_text(value, "the labels")
-        if not self._dialect.large and value > _LARGEST:
-            raise ValueError(
-                f"the label {value!r} is beyond the integers of {self._dialect.database}, which "
-                "have 64 bits with their sign: choose other outputs, or fit with other labels"
-            )
-        return str(value)
+        return self._dialect.write_label(value)
 
     def greatest(self, expressions: Sequence[str]) -> str:
         """Return the largest of these expressions."""
@@ -377,7 +334,7 @@ class _Query:
         function that raises errors.
         """
         infinity = f"CAST({self._dialect.infinity} AS {self._dialect.double})"
-        fails = f"abs(({column} IS NULL) - {_LARGEST} - 1)"
+        fails = f"abs(({column} IS NULL) - {LARGEST} - 1)"
         return (
             f"CASE WHEN {column} <= {infinity} THEN {number} "
             f"WHEN {column} IS NOT NULL THEN {fails} END"
@@ -572,10 +529,12 @@ class _Query:
         """Return the raw prediction of each model."""
         described = self._described
         self._find_positions()
-        sums = [self.number(0.0)] * described.n_models
-        terms = [described.terms_of(m) for m in range(described.n_models)]
+        n_models = described.n_models
+        sums = [self.number(0.0)] * (n_models * described.n_sums)
+        terms = [described.terms_of(m) for m in range(len(sums))]
         for begin, stop in self._divide(terms):
             sums = self._add_terms(sums, [of_model[begin:stop] for of_model in terms])
+        sums = [" + ".join(sums[m::n_models]) for m in range(n_models)]
         if described.intercepts is not None:
             sums = [
                 f"{total} + {self.number(intercept)}"
@@ -587,6 +546,15 @@ class _Query:
         self, sums: Sequence[str], terms: Sequence[Sequence[Lookup | Linear]]
     ) -> list[str]:
         """Add a stage with each model's sum including these terms; return its columns' names."""
+        lined = {
+            id(term): term
+            for of_model in terms
+            for term in of_model
+            if self._dialect.compares_constants
+            and isinstance(term, Lookup)
+            and term.lines is not None
+        }
+        leaves = dict(zip(lined, self._number_leaves([*lined.values()]), strict=True))
         decisions: list[tuple[Decision, Callable[[int], str]]] = []
         parts: list[list[str | None]] = [
             [] for _ in sums
@@ -595,20 +563,23 @@ class _Query:
             for term in of_model:
                 if isinstance(term, Linear):
                     parts[m].append(self.scale(f"x{term.feature}", "*", term.coefficient))
+                elif id(term) in leaves:
+                    parts[m] += leaves[id(term)].write(self, term, m)
                 else:
                     more = self._list_decisions(term, m)
                     decisions += more
                     parts[m] += [None] * len(more)
-        words = self.write(decisions)
-        if words and self._dialect.terms_apart:
-            words = self.keep(words)
-        expressions = iter(words)
+        words = iter(self.write(decisions))
+        words_of_parts = [
+            [next(words) if part is None else part for part in of_model] for of_model in parts
+        ]
+        if self._dialect.terms_apart and any(words_of_parts):
+            columns = iter(self.keep([word for of_model in words_of_parts for word in of_model]))
+            words_of_parts = [[next(columns) for _ in of_model] for of_model in words_of_parts]
         return self.keep(
             [
-                " + ".join(
-                    [total, *(next(expressions) if part is None else part for part in of_model)]
-                )
-                for total, of_model in zip(sums, parts, strict=True)
+                " + ".join([total, *of_model])
+                for total, of_model in zip(sums, words_of_parts, strict=True)
             ]
         )
 
@@ -622,6 +593,17 @@ class _Query:
         if term.lines is not None and len(term.lines[k].feature):
             decisions.append((term.decision, self._write_lines(term.lines[k])))
         return decisions
+
+    def _number_leaves(self, terms: Sequence[Lookup]) -> list[_Leaves]:
+        """Add a stage with the number of each tree's leaf, which the tree's models share."""
+        numbers = [_list_leaves(term.decision) for term in terms]
+        places = [{number: k for k, number in enumerate(of_tree)} for of_tree in numbers]
+        decisions = [
+            (term.decision, lambda number, place=place: str(place[number]))
+            for term, place in zip(terms, places, strict=True)
+        ]
+        names = self.keep(self.write(decisions)) if decisions else []
+        return [_Leaves(name, of_tree) for name, of_tree in zip(names, numbers, strict=True)]
 
     def scale(self, what: str, operator: str, number: float) -> str:
         """Return a product or a quotient that is 0, without an error, where it rounds to 0."""
@@ -672,8 +654,9 @@ class _Query:
 
         decisions = []
         for j in asked:
-            feature, values = self._described.features[j], self._described.positions[j]
-            decisions.append((choose(j, feature.codes, feature.missing), write(values)))
+            position, at = self._described.feature_of(j), self._described.positions[j]
+            feature = self._described.features[position]
+            decisions.append((choose(position, feature.codes, feature.missing), write(at)))
         names = [f"z{j}" for j in asked]
         self._add_stage(zip(names, self.write(decisions), strict=True))
 
@@ -686,6 +669,53 @@ class _Query:
             return " + ".join(words)
 
         return write
+
+
+@dataclass(frozen=True)
+class _Leaves:
+    """The leaves of a tree by their place, which a column has, and the number of each leaf.
+
+    Values and lines choose their constants by the leaf.  So a line multiplies once for all leaves,
+    and no constant is an operand.
+    """
+
+    column: str
+    numbers: list[int]
+
+    def write(self, query: _Query, term: Lookup, model: int) -> list[str]:
+        """Return the expressions of the values in a model, and of the lines, if any."""
+        k = term.models.index(model)
+        parts = [self._choose([query.number(term.values[node, k]) for node in self.numbers])]
+        assert term.lines is not None
+        lines = term.lines[k]
+        sizes = np.diff(lines.offsets)[self.numbers]
+        zero, products = query.number(0.0), []
+        for r in range(int(sizes.max(initial=0))):
+            slopes, places, centers = [], [], []
+            for node, size in zip(self.numbers, sizes.tolist(), strict=True):
+                t = int(lines.offsets[node]) + r
+                slopes.append(query.number(lines.slope[t]) if r < size else zero)
+                places.append(f"z{lines.feature[t]}" if r < size else "NULL")
+                centers.append(query.number(lines.center[t]) if r < size else zero)
+            z = f"{self._choose(places)} - {self._choose(centers)}"
+            products.append(f"coalesce({self._choose(slopes)} * ({z}), {zero})")
+        return [*parts, f"({' + '.join(products)})"] if products else parts
+
+    def _choose(self, words: Sequence[str], begin: int = 0) -> str:
+        """Return the word of the leaf, the first of `words` having the place `begin`."""
+        if len({*words}) == 1:
+            return words[0]
+        half = len(words) // 2
+        below, above = self._choose(words[:half], begin), self._choose(words[half:], begin + half)
+        return f"CASE WHEN {self.column} < {begin + half} THEN {below} ELSE {above} END"
+
+
+def _list_leaves(decision: Decision) -> list[int]:
+    """Return the numbers of a decision's leaves, in ascending order."""
+    if isinstance(decision, Leaf):
+        return [decision.number]
+    ends = (end for test in list_tests(decision) for end in (test.yes, test.no))
+    return sorted({end.number for end in ends if isinstance(end, Leaf)})
 
 
 def _list_features(term: Any) -> Iterable[int]:

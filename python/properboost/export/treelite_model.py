@@ -57,7 +57,7 @@ def to_treelite(model: Any) -> Any:
     """
     builder = import_extra("treelite.model_builder", "to_treelite needs", "treelite")
     described = describe(model)
-    if described.has_lines:
+    if described.has_lines or described.n_sums > 1:
         raise ValueError(
             f"{described.name} with linear_leaves cannot be exported to treelite, whose leaves are "
             "numbers: fit with weak_learner='table' or Tree(linear_leaves=False)"

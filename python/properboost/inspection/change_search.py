@@ -5,13 +5,14 @@ fewer features is nearer; among as many, one with a smaller sum of distances; th
 order decides.  Distances are whole multiples of `UNIT`, so that equal sums are equal.
 
 Where no term of the model has two of the changed features, the raw prediction moves by the sum of
-what each feature moves it alone.  Where one has, the joint effect of these features is computed,
-too: from the terms' cells, or by predictions where a term has too many.  Both make the search
-exact.  A bound of these effects leaves out most sets of features.  Models without terms get a
-search that is not exact: it tries the options of each feature that no other beats alone, of the
-`WIDTH` features that move a row most.
+what each feature moves it alone.  Where one has, the joint effect of these features comes from the
+term's cells, too.  Both make the search exact, and a bound of these effects leaves out most sets of
+features.  Where joint effects are too many, or the model has no terms, the search is not exact: it
+tries the options of each feature that no other beats alone, of the `WIDTH`
+features that move a row most.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -21,6 +22,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.cached import cached_property
 from properboost.data.binning import FeatureBins, NumericBins, RestoredTable
 from properboost.inspection.code_change import UNIT, CodeChange
 from properboost.models.ensemble import Ensemble
@@ -32,10 +34,16 @@ MOST_FEATURES = 3
 """The most features that change together."""
 
 WIDTH = 8
-"""The features that may change together in a model without terms."""
+"""The features that may change together where a search is not exact."""
 
 MOST_CELLS = 2**24
-"""The most sums of leaves in the cells of all terms."""
+"""The most sums of leaves in the cells of all terms that an exact search computes."""
+
+MOST_JOINT = 2**27
+"""The most joint effects of a row's codes that an exact search computes: they take seconds."""
+
+MOST_COPIES = 2**15
+"""The most copies of a row, for each set of features, that another search predicts."""
 
 ROUNDING = 1e-9
 """The least lead, relative to raw predictions, that sums of effects must have."""
@@ -124,23 +132,16 @@ class ChangeSearch:
         Those of `find_distances`, by feature.
     order : sequence of int
         The features that may change, in the order that decides ties.
-    terms : sequence of tuple, or None
-        The features of each term; None if the model has no terms.
-    cells : sequence of TermCells
-        Terms of several features by cell.
-    predicted : sequence of tuple
-        The features of terms whose joint effects are predicted, as they have no cells.
+    cells : sequence of TermCells, or None
+        The terms of several features; None if the model has no terms, or too many cells.
     """
 
     predict: Predict
     choose: Callable[[Reals], NDArray[np.intp]]
     distances: Sequence[Whole]
     order: Sequence[int]
-    terms: Sequence[tuple[int, ...]] | None
-    cells: Sequence[TermCells] = ()
-    predicted: Sequence[tuple[int, ...]] = ()
-    _joint_of: dict[tuple[int, ...], list[tuple[int, ...]]] = field(default_factory=dict)
-    _cells_of: dict[tuple[int, ...], list[TermCells] | None] = field(default_factory=dict)
+    cells: Sequence[TermCells] | None
+    _cells_of: dict[tuple[int, ...], list[TermCells]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -158,59 +159,54 @@ class ChangeSearch:
             rows = np.arange(codes.shape[1])
             return ensemble.raw_predictions(RestoredTable(codes, rows, features, None), n_threads)
 
-        distances = [
-            find_distances(*of_feature) for of_feature in zip(features, weights, strict=True)
-        ]
-        if terms is None:
-            return cls(predict, choose, distances, order, None)
-        cells = terms.list_cells(MOST_CELLS, n_threads)
-        return cls(predict, choose, distances, order, terms.features, *cells)
+        return cls(
+            predict,
+            choose,
+            [find_distances(*of_feature) for of_feature in zip(features, weights, strict=True)],
+            order,
+            None if terms is None else terms.list_cells(MOST_CELLS, n_threads),
+        )
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether no change is missed."""
-        return self.terms is not None
+    @cached_property
+    def joint(self) -> set[tuple[int, ...]]:
+        """The sets of features that terms join: those of each term, and the sets within these."""
+        return {
+            part
+            for of_term in self.cells or ()
+            for size in range(2, len(of_term.features) + 1)
+            for part in combinations(of_term.features, size)
+        }
 
-    def list_joint(self, features: tuple[int, ...]) -> list[tuple[int, ...]]:
-        """Return the sets of these features whose joint effect is not the sum of smaller ones."""
-        if self.terms is None:
-            return [features]
-        if features not in self._joint_of:
-            shared = {tuple(j for j in features if j in term) for term in self.terms}
-            parts = {
-                part
-                for term in shared
-                for size in range(2, len(term) + 1)
-                for part in combinations(term, size)
-            }
-            self._joint_of[features] = sorted(parts, key=lambda part: (len(part), part))
-        return self._joint_of[features]
-
-    def find_cells(self, features: tuple[int, ...]) -> list[TermCells] | None:
-        """Return the terms that have all these features; None if one of them has no cells."""
+    def find_cells(self, features: tuple[int, ...]) -> list[TermCells]:
+        """Return the terms that have all these features."""
         if features not in self._cells_of:
-            inside = {*features}
-            missing = any(inside.issubset(of_term) for of_term in self.predicted)
-            of_terms = [cells for cells in self.cells if inside.issubset(cells.features)]
-            self._cells_of[features] = None if missing else of_terms
+            self._cells_of[features] = [
+                of_term for of_term in self.cells or () if {*features} <= {*of_term.features}
+            ]
         return self._cells_of[features]
 
-    def run(self, codes: Codes, target: int | None) -> list[CodeChange | None]:
-        """Return the nearest change of each row to a class; None is any other."""
+    def run(self, codes: Codes, target: int | None) -> tuple[list[CodeChange | None], bool]:
+        """Return the nearest change of each row to a class, and whether none nearer is missed.
+
+        The class None is any other.
+        """
         raw = self.predict(codes)
         predicted = self.choose(raw)
         n_classes = 2 if raw.shape[1] == 1 else raw.shape[1]
         singles = [self._change_alone(codes, j) for j in self.order]
-        changes = []
+        changes, is_exact = [], True
         others = range(n_classes) if target is None else [target]
         for row in range(len(raw)):
-            best: CodeChange | None = None
-            for to in others:
-                if to != predicted[row]:
-                    of_row = _Row(self, codes[:, row], raw[row], to)
-                    best = of_row.search([single[row] for single in singles], best)
-            changes.append(best)
-        return changes
+            of_row = [single[row] for single in singles]
+            searches = [
+                _Row(self, codes[:, row], raw[row], to, of_row)
+                for to in others
+                if to != predicted[row]
+            ]
+            change, none_missed = _find_nearest(searches)
+            changes.append(change)
+            is_exact = is_exact and none_missed
+        return changes, is_exact
 
     def _change_alone(self, codes: Codes, feature: int) -> list[tuple[NDArray[np.intp], Reals]]:
         """Return the other codes of one feature in each row, and the raw predictions with them."""
@@ -232,8 +228,9 @@ class _Row:
     codes: Codes
     raw: Reals
     to: int
+    singles: Sequence[tuple[NDArray[np.intp], Reals]]
     _joint: dict[tuple[int, ...], Reals] = field(default_factory=dict)
-    _most_joint: dict[tuple[int, ...], Reals] = field(default_factory=dict)
+    _most: dict[tuple[int, ...], Reals] = field(default_factory=dict)
     _slack: dict[tuple[int, ...], Reals] = field(default_factory=dict)
     """By pair, what its best options gain less the sum of the most that each part gains."""
 
@@ -251,46 +248,64 @@ class _Row:
         need: Reals = least - self.lead(self.raw)
         return need
 
-    def search(
-        self, singles: Sequence[tuple[NDArray[np.intp], Reals]], best: CodeChange | None
-    ) -> CodeChange | None:
-        """Return the nearest change, or `best` if none is nearer."""
-        every: list[_Options] = []
-        for feature, (codes, raw) in zip(self.of.order, singles, strict=True):
+    @cached_property
+    def every(self) -> list[_Options]:
+        """The options of each feature that has any."""
+        every = []
+        for feature, (codes, raw) in zip(self.of.order, self.singles, strict=True):
+            if len(codes):
+                distances = self.of.distances[feature][self.codes[feature], codes]
+                gains = self.lead(raw) - self.lead(self.raw)
+                every.append(_Options(feature, codes, distances, gains))
+        return every
+
+    def change_one(self, best: CodeChange | None) -> CodeChange | None:
+        """Return the nearest change of one feature, or `best` if none is nearer."""
+        for feature, (codes, raw) in zip(self.of.order, self.singles, strict=True):
             if len(codes) == 0:
                 continue
-            distances = self.of.distances[feature][self.codes[feature], codes]
             turned = np.flatnonzero(self.of.choose(raw) == self.to)
             if len(turned):
+                distances = self.of.distances[feature][self.codes[feature], codes]
                 first = turned[np.argmin(distances[turned])]
                 change = (feature,), (int(codes[first]),), (int(distances[first]),)
                 best = _nearer(best, CodeChange(*change, self.to))
-            gains = self.lead(raw) - self.lead(self.raw)
-            every.append(_Options(feature, codes, distances, gains))
-        for size in range(2, MOST_FEATURES + 1):
-            if best is not None and len(best.features) < size:
-                return best
-            for options in self._list_sets(every, size):
-                best = _nearer(best, self._try(options, best))
         return best
 
-    def _list_sets(self, every: Sequence[_Options], size: int) -> Iterator[list[_Options]]:
+    def change_several(self, size: int, best: CodeChange | None) -> tuple[CodeChange | None, bool]:
+        """Return the nearest change of so many features, or `best`, and whether none is missed."""
+        is_exact = self._may_compute(size)
+        for options in self._list_sets(size, is_exact=is_exact):
+            best = _nearer(best, self._try(options, best, is_exact=is_exact))
+        return best, is_exact
+
+    def _may_compute(self, size: int) -> bool:
+        """Return whether all joint effects of up to so many features can be computed."""
+        counts = {options.feature: len(options.codes) for options in self.every}
+        n_joint = sum(
+            math.prod(counts.get(j, 0) for j in part) for part in self.of.joint if len(part) <= size
+        )
+        # The search for every class computes the effects on all classes.
+        return self.of.cells is not None and n_joint * len(self.raw) ** 2 <= MOST_JOINT
+
+    def _list_sets(self, size: int, *, is_exact: bool) -> Iterator[list[_Options]]:
         """Yield the features that may change together, each with its options."""
-        thin = {options.feature: options.thin() for options in every}
-        if not self.of.is_exact:
-            every = _take_widest(every, thin)
+        thin = {options.feature: options.thin() for options in self.every}
+        every = self.every if is_exact else _take_widest(self.every, thin)
         need = self._need
         for features in combinations(every, size):
-            touched = self._find_touched(features)
+            touched = self._find_touched(features) if is_exact else set()
             options = [o if o.feature in touched else thin[o.feature] for o in features]
             if any(len(o.codes) == 0 for o in options):
                 continue
-            if not self.of.is_exact or (self._bound(options) > need).all():
+            if not is_exact:
+                options = self._limit(options)
+            if not is_exact or (self._bound(options) > need).all():
                 yield options
 
     def _bound(self, options: Sequence[_Options]) -> Reals:
         """Return a bound of what these features gain together on each rival."""
-        parts = self.of.list_joint(tuple(o.feature for o in options))
+        parts = self._list_joint([o.feature for o in options])
         most = [o.gains.max(axis=0) for o in options]
         most += [self._bound_joint(part, options) for part in parts]
         slack = [self._slack[part] for part in parts if part in self._slack]
@@ -299,31 +314,50 @@ class _Row:
 
     def _bound_joint(self, part: tuple[int, ...], options: Sequence[_Options]) -> Reals:
         """Return a bound of what some features gain together beyond fewer of them."""
-        if part in self._most_joint:
-            return self._most_joint[part]
-        cells = self.of.find_cells(part)
-        if cells is None:
-            return np.full(options[0].gains.shape[1], np.inf)
-        if len(part) > 2:
-            # Its values would take longer than the sets of three that they belong to.
-            bounds: Reals = np.sum([of_term.bound(len(part)) for of_term in cells], axis=0)
-            return bounds if len(bounds) == 1 else bounds[self.to] + np.delete(bounds, self.to)
-        inside = [o for o in options if o.feature in part]
-        joint = self._find_joint(part, inside)
-        most: Reals = joint.max(axis=(0, 1))
-        self._most_joint[part] = most
-        best = (_add_outer([o.gains for o in inside]) + joint).max(axis=(0, 1))
-        self._slack[part] = best - np.sum([most, *(o.gains.max(axis=0) for o in inside)], axis=0)
-        return most
+        if part not in self._most:
+            inside = [o for o in options if o.feature in part]
+            if len(part) > 2:  # their cells would take longer than the sets of features do
+                bounds = [of_term.bound(len(part)) for of_term in self.of.find_cells(part)]
+                self._most[part] = self._lead_at_most(np.sum(bounds, axis=0))
+            else:
+                joint = self._find_joint(part, inside)
+                most = self._most[part] = joint.max(axis=(0, 1))
+                best = (_add_outer([o.gains for o in inside]) + joint).max(axis=(0, 1))
+                tops = [most, *(o.gains.max(axis=0) for o in inside)]
+                self._slack[part] = best - np.sum(tops, axis=0)
+        return self._most[part]
+
+    def _lead_at_most(self, moved: Reals) -> Reals:
+        """Return the most that leads move if no raw prediction moves farther than these."""
+        both: Reals = moved if len(moved) == 1 else moved[self.to] + np.delete(moved, self.to)
+        return both
+
+    def _limit(self, options: list[_Options]) -> list[_Options]:
+        """Return the options, or evenly spaced ones of them if they combine to too many copies."""
+        most = MOST_COPIES / len(self.raw) ** 2
+        if math.prod(len(o.codes) for o in options) <= most:
+            return options
+        side = max(2, int(most ** (1.0 / len(options))))
+        return [
+            o.take(np.unique(np.linspace(0, len(o.codes) - 1, side).round().astype(np.intp)))
+            for o in options
+        ]
 
     def _find_touched(self, features: Sequence[_Options]) -> set[int]:
-        """Return the features that share a term with another one of these; none without terms."""
-        if not self.of.is_exact:
-            return set()
-        joint = self.of.list_joint(tuple(options.feature for options in features))
+        """Return the features that share a term with another one of these."""
+        joint = self._list_joint([options.feature for options in features])
         return {j for part in joint for j in part}
 
-    def _try(self, options: Sequence[_Options], best: CodeChange | None) -> CodeChange | None:
+    def _list_joint(self, features: Sequence[int]) -> list[tuple[int, ...]]:
+        """Return the sets of these features whose joint effect is not the sum of smaller ones."""
+        inside = sorted(features)
+        sizes = range(2, len(inside) + 1)
+        parts = (part for size in sizes for part in combinations(inside, size))
+        return [part for part in parts if part in self.of.joint]
+
+    def _try(
+        self, options: Sequence[_Options], best: CodeChange | None, *, is_exact: bool
+    ) -> CodeChange | None:
         """Return the nearest change of these features; None if none turns the row."""
         limit = np.iinfo(np.int64).max
         if best is not None and len(best.features) == len(options):
@@ -332,9 +366,9 @@ class _Row:
         near = total < limit
         if not near.any():
             return None
-        if self.of.is_exact:
+        if is_exact:
             gains = _add_outer([o.gains for o in options])
-            for part in self.of.list_joint(tuple(o.feature for o in options)):
+            for part in self._list_joint([o.feature for o in options]):
                 gains = gains + self._find_joint(part, options)
             places = np.flatnonzero(near & (gains > self._need).all(axis=-1))
         else:
@@ -355,25 +389,14 @@ class _Row:
     def _find_joint(self, part: tuple[int, ...], options: Sequence[_Options]) -> Reals:
         """Return what some features gain together beyond smaller sets, in the shape of all."""
         if part not in self._joint:
-            inside = [o for o in options if o.feature in part]
-            self._joint[part] = self._compute_joint(part, inside)
+            inside = {o.feature: o.codes for o in options if o.feature in part}
+            together = [
+                of_term.interact(self.codes, [*inside], [*inside.values()])
+                for of_term in self.of.find_cells(part)
+            ]
+            self._joint[part] = self.lead(np.sum(together, axis=0))
         axes = [slice(None) if o.feature in part else None for o in options]
         return self._joint[part][(*axes, slice(None))]
-
-    def _compute_joint(self, part: tuple[int, ...], inside: Sequence[_Options]) -> Reals:
-        cells = self.of.find_cells(part)
-        if cells is not None:
-            to = [o.codes for o in inside]
-            together = [of_term.interact(self.codes, part, to) for of_term in cells]
-            return self.lead(np.sum(together, axis=0))
-        shape = tuple(len(o.codes) for o in inside)
-        raw = self._predict(inside, shape, np.arange(int(np.prod(shape))))
-        lead = self.lead(raw) - self.lead(self.raw)
-        joint: Reals = lead.reshape(*shape, -1) - _add_outer([o.gains for o in inside])
-        for smaller in self.of.list_joint(part):
-            if smaller != part:
-                joint = joint - self._find_joint(smaller, inside)
-        return joint
 
     def _predict(
         self, options: Sequence[_Options], shape: tuple[int, ...], places: NDArray[np.intp]
@@ -387,6 +410,21 @@ class _Row:
                 copies[o.feature] = o.codes[chosen]
             parts.append(self.of.predict(copies))
         return np.concatenate(parts)
+
+
+def _find_nearest(searches: Sequence[_Row]) -> tuple[CodeChange | None, bool]:
+    """Return the nearest change of a row to any of several classes, and whether none is missed."""
+    best: CodeChange | None = None
+    for search in searches:
+        best = search.change_one(best)
+    is_exact = True
+    for size in range(2, MOST_FEATURES + 1):
+        if best is not None:
+            break
+        for search in searches:
+            best, none_missed = search.change_several(size, best)
+            is_exact = is_exact and none_missed
+    return best, is_exact
 
 
 def _nearer(best: CodeChange | None, other: CodeChange | None) -> CodeChange | None:

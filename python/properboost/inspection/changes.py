@@ -71,7 +71,7 @@ class RowChange:
 class RowChanges:
     """A change of each row; None where there is none of at most three features.
 
-    Models without terms may have changes that their search does not reach: see `is_exact`.
+    A search of several features may miss the nearest: see `is_exact`.
 
     Attributes
     ----------

@@ -35,6 +35,10 @@ LARGEST_RAW = 1e300
 """Raw predictions beyond this are refused, so that no sum of them overflows."""
 
 
+_NOT_NATIVE = ("estimator", "moves", "bag", "origin")
+"""The fields of rounds that the engine's rounds lack."""
+
+
 @dataclass(frozen=True, eq=False)
 class Moves:
     """The moves of the margins in each round, by which a warm start has one long fit's bits.
@@ -73,7 +77,8 @@ class Rounds:
     the training rows'.  If leaves have `lines`, a line's value is added to its node's value.
     ``estimator[t]`` counts estimators from 0, in order; None stands for estimators of one round
     each, or with cyclic selection of one round for each feature.  Rounds have `moves` where a warm
-    start can go on from them.  ``bag[t]`` is the number of the bag that a tree is of.
+    start can go on from them.  ``bag[t]`` is the number of the bag that a tree is of, ``origin[t]``
+    that of the merged model by whose means of bins its lines go (see `TreeEnsemble`).
     """
 
     feature: NDArray[np.int32]
@@ -87,6 +92,7 @@ class Rounds:
     estimator: NDArray[np.int32] | None = None
     moves: Moves | None = None
     bag: NDArray[np.int32] | None = None
+    origin: NDArray[np.int32] | None = None
 
     @classmethod
     def join(cls, first: "Rounds", second: "Rounds", features: int) -> "Rounds":
@@ -115,6 +121,8 @@ class Rounds:
         trees, moves = all_of("trees"), all_of("moves")
         lines = [part.lines or Lines.without_terms(len(part.values)) for part in filled]
         sizes = np.concatenate([np.diff(part.offsets) for part in filled])
+        if any(part.origin is not None for part in filled):
+            filled = [part.from_origin(0) for part in filled]
         return cls(
             feature=join("feature"),
             cost=join("cost"),
@@ -127,6 +135,7 @@ class Rounds:
             estimator=join("estimator") if all_of("estimator") else None,
             moves=Moves.chain(moves) if moves else None,
             bag=join("bag") if all_of("bag") else None,
+            origin=join("origin") if all_of("origin") else None,
         )
 
     @classmethod
@@ -165,7 +174,7 @@ class Rounds:
         """
         if isinstance(rounds, Rounds):
             return rounds if with_moves else replace(rounds, moves=None)
-        names = [f.name for f in fields(cls) if f.name not in ("estimator", "moves", "bag")]
+        names = [f.name for f in fields(cls) if f.name not in _NOT_NATIVE]
         arrays = {name: getattr(rounds, name) for name in names}
         trees = arrays["trees"]
         arrays["trees"] = None if trees is None else TreeNodes.from_native(trees)
@@ -205,6 +214,7 @@ class Rounds:
             lines=None if self.lines is None else self.lines.part(a, b),
             moves=None if self.moves is None else self.moves.part(begin, end),
             bag=None if self.bag is None else self.bag[begin:end],
+            origin=None if self.origin is None else self.origin[begin:end],
         )
 
     def where(self, stays: NDArray[np.bool_]) -> "Rounds":
@@ -215,6 +225,17 @@ class Rounds:
         joined = Rounds.chain([unnumbered.part(0, 0), *runs])
         estimator = None if self.estimator is None else self.estimator[stays]
         return replace(joined, estimator=estimator)
+
+    def from_origin(self, first: int) -> "Rounds":
+        """Return the rounds with origins that are counted from this one on."""
+        origin = np.zeros(len(self), dtype=np.int32) if self.origin is None else self.origin
+        return replace(self, origin=origin + np.int32(first))
+
+    def of_origin(self, origin: int) -> "Rounds":
+        """Return the rounds of one origin; those without one are of origin 0."""
+        if self.origin is None:
+            return self if origin == 0 else self.part(0, 0)
+        return self.where(self.origin == origin)
 
     def first(self, n: int) -> "Rounds":
         """Return the first `n` rounds, or all if there are fewer."""
@@ -440,8 +461,12 @@ class Ensemble(ABC):
         for stage in self.stages():
             for m, (rounds, estimator) in enumerate(zip(self.models, stage, strict=True)):
                 for t in estimator:
-                    raw[:, m] += rounds.look_up(t, codes, self.binning, n_threads)
+                    raw[:, m] += rounds.look_up(t, codes, self.find_bins(rounds, t), n_threads)
             yield raw
+
+    def find_bins(self, rounds: Rounds, t: int) -> Binning:  # noqa: ARG002
+        """Return the bins of round `t` of a model, with the means that its lines go by."""
+        return self.binning
 
     def of_codes(self, codes: NDArray[np.uint8], n_threads: int) -> NDArray[np.float64]:
         """Return F of rows of these codes, round by round."""

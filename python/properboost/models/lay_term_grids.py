@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.data.binning import Binning, NumericBins
+from properboost.models.engine_terms import EngineTerms, JoinedTerms
 from properboost.models.term_grid import TermGrid, coarsen, refine
 from properboost.models.terms import Features
 
@@ -19,13 +20,19 @@ WeighCells = Callable[[Sequence[TermGrid]], Sequence[Array]]
 """A function that returns the training weight of every cell of grids."""
 
 
-def find_tree_terms(binning: Binning, forests: Sequence[_core.Forest]) -> _core.Terms | None:
-    """Return the terms of forests, or None if a path has more than three features."""
-    return _core.find_terms(binning.native, list(forests))
+def find_tree_terms(
+    forests: Sequence[tuple[Binning, list[_core.Forest]]],
+) -> EngineTerms | None:
+    """Return the terms of forests by their bins, or None if a path has more than three features."""
+    groups = [_core.find_terms(binning.native, of_bins) for binning, of_bins in forests]
+    terms = [group for group in groups if group is not None]
+    if len(terms) < len(groups):
+        return None
+    return terms[0] if len(terms) == 1 else JoinedTerms(terms)
 
 
 def lay_term_grids(
-    native: _core.Terms, binning: Binning, bin_weights: Sequence[Array], weigh: WeighCells
+    native: EngineTerms, binning: Binning, bin_weights: Sequence[Array], weigh: WeighCells
 ) -> tuple[TermGrid, ...]:
     """Return a grid for each term of several features, and for each pair within one of three."""
     levels: dict[Features, list[tuple[NDArray[np.uint8], ...]]] = {}

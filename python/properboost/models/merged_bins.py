@@ -1,7 +1,7 @@
 """Bins for a warm start on other rows: those that the model uses, and the rows'."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from properboost.models.tree import TreeNodes, pack_codes
 __all__ = [
     "MOST_BINS",
     "Codes",
+    "UnitedBins",
     "find_categorical_codes",
     "find_changes",
     "find_numeric_codes",
@@ -32,6 +33,20 @@ MOST_BINS = 255
 
 Codes = NDArray[np.intp]
 """The former code of each code of a feature's merged bins."""
+
+
+@dataclass(frozen=True, eq=False)
+class UnitedBins:
+    """The united bins of a feature in several models.
+
+    ``codes[i][c]`` is the code in model `i` of the united code `c`, and ``weights[i][c]`` the
+    training weight that the model had there.  Where the model had one bin for several united
+    ones, its numbers are assumed to lie evenly between its edges.
+    """
+
+    bins: FeatureBins
+    codes: list[Codes]
+    weights: list[NDArray[np.float64]]
 
 
 def merge_bins(

@@ -15,16 +15,32 @@ from properboost.data.binning import (
 )
 from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.interactions import MOST_CELLS, PairBins
+from properboost.models.joined_bins import (
+    find_exponent,
+    find_heaviest,
+    group_values,
+    join_neighbours,
+    number_groups,
+    scale_to_1,
+)
 from properboost.models.merged_bins import (
     MOST_BINS,
     Codes,
+    UnitedBins,
     find_categorical_codes,
     find_changes,
     find_numeric_codes,
     join_spans,
     recode,
 )
+from properboost.models.merged_lines import (
+    LineMeans,
+    find_line_changes,
+    join_line_bins,
+    list_line_means,
+)
 from properboost.models.table_ensemble import TableEnsemble
+from properboost.models.tables_as_trees import convert_tables
 from properboost.models.term_grid import TermGrid, find_parts
 from properboost.models.tree_ensemble import TreeEnsemble
 
@@ -48,23 +64,27 @@ class MergedEnsemble:
 def merge_ensembles(
     ensembles: Sequence[Ensemble], factors: Sequence[float], labels: Sequence[str]
 ) -> MergedEnsemble:
-    """Return the sum of ensembles of the same kind and number of models, each times its factor.
+    """Return the sum of ensembles of the same number of models, each times its factor.
+
+    If any is of trees, the sum is.
 
     Raises
     ------
     ValueError
         If a feature is of another kind in another model, or trees separate too many bins.
     """
-    compact = [ensemble.compacted() for ensemble in ensembles]
+    compact: list[Ensemble] = [ensemble.compacted() for ensemble in ensembles]
+    trees = _list_trees(compact)
+    compact = list(trees or compact)
     united = [_unite(compact, j, label) for j, label in enumerate(labels)]
     intercepts = sum(
         factor * ensemble.intercept for factor, ensemble in zip(factors, ensembles, strict=True)
     )
-    tables = [ensemble for ensemble in compact if isinstance(ensemble, TableEnsemble)]
-    if len(tables) == len(compact):
-        mean = _merge_tables(tables, factors, united)
+    if trees:
+        mean = _merge_trees(trees, factors, united, labels)
     else:
-        mean = MergedEnsemble(_merge_trees(compact, factors, united, labels), {})
+        tables = [ensemble for ensemble in compact if isinstance(ensemble, TableEnsemble)]
+        mean = _merge_tables(tables, factors, united)
     merged = replace(
         mean.ensemble,
         intercepts=tuple(np.asarray(intercepts).tolist()),
@@ -73,21 +93,7 @@ def merge_ensembles(
     return replace(mean, ensemble=merged)
 
 
-@dataclass(frozen=True, eq=False)
-class _UnitedBins:
-    """The united bins of a feature in all models.
-
-    ``codes[i][c]`` is the code in model `i` of the united code `c`, and ``weights[i][c]`` the
-    training weight that the model had there.  Where the model had one bin for several united
-    ones, its numbers are assumed to lie evenly between its edges.
-    """
-
-    bins: FeatureBins
-    codes: list[Codes]
-    weights: list[Array]
-
-
-def _unite(ensembles: Sequence[Ensemble], j: int, label: str) -> _UnitedBins:
+def _unite(ensembles: Sequence[Ensemble], j: int, label: str) -> UnitedBins:
     """Return the bins that separate what any model separates, however many these are."""
     bins_of_models = [ensemble.binning.features[j] for ensemble in ensembles]
     weights = [ensemble.bin_weights[j] for ensemble in ensembles]
@@ -106,10 +112,23 @@ def _unite(ensembles: Sequence[Ensemble], j: int, label: str) -> _UnitedBins:
     )
 
 
+def _list_trees(ensembles: Sequence[Ensemble]) -> list[TreeEnsemble]:
+    """Return all ensembles as trees, if any of them is of trees; none otherwise."""
+    if all(isinstance(ensemble, TableEnsemble) for ensemble in ensembles):
+        return []
+    return [
+        convert_tables(ensemble) if isinstance(ensemble, TableEnsemble) else ensemble
+        for ensemble in ensembles
+        if isinstance(ensemble, TableEnsemble | TreeEnsemble)
+    ]
+
+
 def _find_cuts(ensemble: Ensemble, j: int) -> NDArray[np.bool_]:
     """Return whether a model separates a bin of a numeric feature from the next one."""
     n_bins = ensemble.binning.features[j].n_bins
     changes = find_changes(ensemble.models, j, n_bins)
+    if isinstance(ensemble, TreeEnsemble):
+        changes |= find_line_changes(ensemble, j, n_bins)
     for pair in ensemble.pairs if isinstance(ensemble, TableEnsemble) else ():
         for feature, level in ((pair.first, pair.first_level), (pair.second, pair.second_level)):
             if feature == j:
@@ -121,12 +140,12 @@ def _unite_edges(
     numeric: Sequence[NumericBins],
     changes: Sequence[NDArray[np.bool_]],
     weights: Sequence[Array],
-) -> _UnitedBins:
+) -> UnitedBins:
     edges = np.unique(
         np.concatenate([bins.edges[used] for bins, used in zip(numeric, changes, strict=True)])
     )
     united = NumericBins(edges, span=join_spans(numeric))
-    return _UnitedBins(
+    return UnitedBins(
         united,
         [find_numeric_codes(bins, united) for bins in numeric],
         [
@@ -155,7 +174,7 @@ def _spread_weight(
 
 def _unite_categories(
     categorical: Sequence[CategoricalBins], weights: Sequence[Array]
-) -> _UnitedBins:
+) -> UnitedBins:
     categories = tuple(dict.fromkeys(c for bins in categorical for c in bins.categories))
     united = CategoricalBins(categories, any(bins.has_rare for bins in categorical))
     united_weights = []
@@ -169,7 +188,7 @@ def _unite_categories(
             united_weight[united.n_bins - 1] += weight[len(place)]
         united_weight[united.n_bins] = weight[bins.n_bins]
         united_weights.append(united_weight)
-    return _UnitedBins(
+    return UnitedBins(
         united, [find_categorical_codes(bins, united) for bins in categorical], united_weights
     )
 
@@ -178,11 +197,14 @@ def _unite_categories(
 
 
 def _merge_trees(
-    ensembles: Sequence[Ensemble],
+    ensembles: Sequence[TreeEnsemble],
     factors: Sequence[float],
-    united: Sequence[_UnitedBins],
+    united: Sequence[UnitedBins],
     labels: Sequence[str],
-) -> TreeEnsemble:
+) -> MergedEnsemble:
+    """Return trees side by side, over fewer bins where lines distinguish more than is allowed."""
+    means = list_line_means(ensembles, factors)
+    united, curves, lost = _join_bins(ensembles, united, means)
     for feature, label in zip(united, labels, strict=True):
         most = MOST_BINS if isinstance(feature.bins, NumericBins) else MAX_CATEGORIES
         if feature.bins.n_bins > most:
@@ -191,32 +213,64 @@ def _merge_trees(
                 f"{feature.bins.n_bins}: fit them with fewer max_bins"
             )
     binning = Binning(tuple(feature.bins for feature in united), ensembles[0].binning.from_dtype)
+    origins = tuple(
+        binning.set_means({j: of_feature.get(k) for j, of_feature in enumerate(curves)})
+        for k in range(len(means))
+    )
     models = []
     for of_model in zip(*(ensemble.models for ensemble in ensembles), strict=True):
-        parts = [
-            recode(
-                replace(rounds, step=factor * rounds.step, bag=None),
-                [feature.codes[i] for feature in united],
+        parts = []
+        for i, (rounds, factor) in enumerate(zip(of_model, factors, strict=True)):
+            scaled = replace(rounds, step=factor * rounds.step, bag=None)
+            first = next((k for k, of_lines in enumerate(means) if of_lines.model == i), 0)
+            parts.append(
+                recode(scaled.from_origin(first), [feature.codes[i] for feature in united])
             )
-            for i, (rounds, factor) in enumerate(zip(of_model, factors, strict=True))
-        ]
         models.append(Rounds.chain(parts))
+    if len(origins) == 1:
+        binning, origins = origins[0], ()
+    if not origins:
+        models = [replace(rounds, origin=None) for rounds in models]
     merged = TreeEnsemble(
         binning,
         tuple(models),
         tuple(np.sum(feature.weights, axis=0) for feature in united),
         joint=ensembles[0].joint,
+        origins=origins,
     )
     if any(ensemble.terms is None for ensemble in ensembles):
-        return merged
-    grids = [{g.features: g for g in getattr(ensemble, "grids", ())} for ensemble in ensembles]
-    return merged.with_grids(lambda new: [_merge_cells(grid, grids, united) for grid in new])
+        return MergedEnsemble(merged, lost)
+    grids = [{g.features: g for g in ensemble.grids or ()} for ensemble in ensembles]
+    with_grids = merged.with_grids(lambda new: [_merge_cells(grid, grids, united) for grid in new])
+    return MergedEnsemble(with_grids, lost)
+
+
+def _join_bins(
+    ensembles: Sequence[TreeEnsemble], united: Sequence[UnitedBins], means: Sequence[LineMeans]
+) -> tuple[list[UnitedBins], list[dict[int, Array]], dict[tuple[int, ...], float]]:
+    """Return bins that a model may have, their means for each model's lines, and what is lost."""
+    joined, curves = [], []
+    lost: dict[tuple[int, ...], float] = {}
+    for j, feature in enumerate(united):
+        used = np.zeros(max(0, feature.bins.n_bins - 1), dtype=bool)
+        if isinstance(feature.bins, NumericBins):
+            for ensemble in ensembles:
+                bins = ensemble.binning.features[j]
+                assert isinstance(bins, NumericBins)
+                changes = find_changes(ensemble.models, j, bins.n_bins)
+                used |= np.isin(feature.bins.edges, bins.edges[changes])
+        thinned, of_feature, moved = join_line_bins(j, feature, used, means)
+        joined.append(thinned)
+        curves.append(of_feature)
+        if moved > 0.0:
+            lost[j,] = moved
+    return joined, curves, lost
 
 
 def _merge_cells(
     grid: TermGrid,
     grids_of_models: Sequence[dict[tuple[int, ...], TermGrid]],
-    united: Sequence[_UnitedBins],
+    united: Sequence[UnitedBins],
 ) -> Array:
     """Return the training weight of each cell of a term, of the models that have the term.
 
@@ -249,7 +303,7 @@ def _merge_cells(
 
 
 def _merge_tables(
-    ensembles: Sequence[TableEnsemble], factors: Sequence[float], united: Sequence[_UnitedBins]
+    ensembles: Sequence[TableEnsemble], factors: Sequence[float], united: Sequence[UnitedBins]
 ) -> MergedEnsemble:
     """Return the mean of look-up tables, coarser where a model may not have all bins or cells."""
     sums = [
@@ -310,16 +364,14 @@ def _add_tables(
     return values
 
 
-def _merge_feature(
-    j: int, united: _UnitedBins, values: Array, pairs: Sequence["_Grid"]
-) -> _Feature:
+def _merge_feature(j: int, united: UnitedBins, values: Array, pairs: Sequence["_Grid"]) -> _Feature:
     """Return a feature's tables, over fewer bins where a model may not have all united ones."""
     levels = [pair.levels_of(j) for pair in pairs if j in (pair.first, pair.second)]
     weight = np.sum(united.weights, axis=0)
     group, bins = _thin(united.bins, values, levels, weight)
-    means, joined = _group(values, weight, group)
+    means, joined = group_values(values, weight, group)
     moved = np.abs(values - means[:, group]).max(initial=0.0)
-    return _Feature(bins, means, joined, _find_heaviest(group, weight), float(moved))
+    return _Feature(bins, means, joined, find_heaviest(group, weight), float(moved))
 
 
 def _list_rounds(m: int, features: Sequence[_Feature], pairs: Sequence["_Grid"]) -> Rounds:
@@ -356,70 +408,10 @@ def _thin(
         different |= np.diff(level[:n]) != 0
     starts = np.concatenate([[0], 1 + np.flatnonzero(different)])
     if len(starts) > MOST_BINS:
-        starts = _join_neighbours(values[:, :n], weight[:n], starts, MOST_BINS)
-    group = np.zeros(bins.width, dtype=np.intp)
-    group[starts[1:]] = 1
-    group = np.cumsum(group)
-    group[n] = len(starts)
+        starts = join_neighbours(values[:, :n], weight[:n], starts, MOST_BINS)
     if len(starts) == n:
         return codes, bins
-    return group, replace(bins, edges=bins.edges[starts[1:] - 1])
-
-
-def _join_neighbours(
-    values: Array, weight: Array, starts: NDArray[np.intp], most: int
-) -> NDArray[np.intp]:
-    """Return the starts of at most `most` stretches of bins that lose least if each is a mean."""
-    values, weight = _scale_to_1(values), _scale_to_1(weight)
-    weight = weight + 1e-9 * (weight.sum() or 1.0) / len(weight)
-    masses = np.add.reduceat(weight, starts)
-    means = np.add.reduceat(values * weight, starts, axis=1) / masses
-    while len(starts) > most:
-        lost = masses[:-1] * masses[1:] / (masses[:-1] + masses[1:])
-        k = int(np.argmin(lost * np.sum(np.diff(means, axis=1) ** 2, axis=0)))
-        both = masses[k] + masses[k + 1]
-        means[:, k] = (masses[k] * means[:, k] + masses[k + 1] * means[:, k + 1]) / both
-        masses[k] = both
-        means, masses = np.delete(means, k + 1, axis=1), np.delete(masses, k + 1)
-        starts = np.delete(starts, k + 1)
-    return starts
-
-
-def _group(values: Array, weight: Array, group: NDArray[np.intp]) -> tuple[Array, Array]:
-    """Return the mean of values by coarser code, and the weight of each."""
-    n = int(group.max()) + 1
-    group_weight = np.bincount(group, weight, n)
-    heaviest = np.zeros(n)
-    np.maximum.at(heaviest, group, weight)
-    # Values times heavy weights overflow, and powers of two leave the digits as they are.
-    share = np.ldexp(weight, -np.frexp(heaviest)[1][group])
-    share = np.where(heaviest[group] > 0.0, share, 1.0)
-    total = np.bincount(group, share, n)
-    alone = np.bincount(group, minlength=n) == 1  # these keep their last bit
-    means = np.stack([np.bincount(group, share * table, n) / total for table in values])
-    first = np.zeros(n, dtype=np.intp)
-    first[group[::-1]] = np.arange(len(group))[::-1]
-    means = np.where(alone, values[:, first], means)
-    return means, group_weight.astype(np.float64)
-
-
-def _find_exponent(numbers: Array) -> int:
-    """Return the exponent of the least power of two above all absolute values; 0 if all are 0."""
-    return int(np.frexp(np.abs(numbers).max(initial=0.0))[1])
-
-
-def _scale_to_1(numbers: Array) -> Array:
-    """Return numbers over a power of two, so that no square of them overflows."""
-    scaled: Array = np.ldexp(numbers, -_find_exponent(numbers))
-    return scaled
-
-
-def _find_heaviest(group: NDArray[np.intp], weight: Array) -> NDArray[np.intp]:
-    """Return the code of most weight among those of each coarser code."""
-    order = np.argsort(weight, kind="stable")
-    heaviest = np.zeros(int(group.max()) + 1, dtype=np.intp)
-    heaviest[group[order]] = order
-    return heaviest
+    return number_groups(starts, n), replace(bins, edges=bins.edges[starts[1:] - 1])
 
 
 # -- pairs ----------------------------------------------------------------------------------------
@@ -467,7 +459,7 @@ def _merge_pair(
     ensembles: Sequence[TableEnsemble],
     factors: Sequence[float],
     sums: Sequence[Array],
-    united: Sequence[_UnitedBins],
+    united: Sequence[UnitedBins],
 ) -> _Grid:
     """Return a pair's table; a coarser one has its main effects moved to the features."""
     members = [
@@ -513,7 +505,7 @@ def _find_parts(origin: NDArray[np.int16], weight: Array) -> Array:
 
 
 def _unite_levels(
-    united: _UnitedBins,
+    united: UnitedBins,
     side: int,
     members: Sequence[tuple[int, int]],
     ensembles: Sequence[TableEnsemble],
@@ -533,10 +525,10 @@ def _unite_levels(
 
 def _coarsen(grid: _Grid, bins: Sequence[FeatureBins]) -> _Grid:
     """Join the neighbouring levels that lose least until a model may have all cells."""
-    exponent = _find_exponent(grid.values)
+    exponent = find_exponent(grid.values)
     values, levels = np.ldexp(grid.values, -exponent), list(grid.levels)
     places = [np.arange(n) for n in grid.weight.shape]
-    weight = _scale_to_1(grid.weight)
+    weight = scale_to_1(grid.weight)
     weight += 1e-9 * (weight.sum() or 1.0) / weight.size
     while weight.size > MOST_CELLS:
         losses = []

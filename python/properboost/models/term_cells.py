@@ -26,7 +26,7 @@ class TermCells:
     """
 
     features: tuple[int, ...]
-    levels: tuple[NDArray[np.uint8], ...]
+    levels: tuple[NDArray[np.integer], ...]
     table: Array
 
     def interact(

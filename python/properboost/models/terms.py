@@ -74,12 +74,18 @@ class Terms(ABC):
     def find_constant(self, model: int) -> float:
         """Return the constant of one model, in a joint model less its mean over the models."""
 
-    def list_cells(self, most: int, n_threads: int) -> tuple[list[TermCells], list[Features]]:  # noqa: ARG002
-        """Return terms of several features by cell, and the features of those left out.
-
-        Small terms come first, as long as all have at most so many sums.
-        """
-        return [], [features for features in self.features if len(features) > 1]
+    def list_cells(self, most: int, n_threads: int) -> list[TermCells] | None:  # noqa: ARG002
+        """Return terms of several features by cell; None if that were more than `most` sums."""
+        several = [k for k, features in enumerate(self.features) if len(features) > 1]
+        if self.n_models * sum(self.weights_of(k).size for k in several) > most:
+            return None
+        cells = []
+        for k in several:
+            tables = [self.table_of(model, k) for model in range(self.n_models)]
+            # Codes without a level, of -1, get the last one, where the term is 0.
+            table = np.stack([np.pad(table, (0, 1)) for table in tables], axis=-1)
+            cells.append(TermCells(self.features[k], tuple(self.levels_of(k)), table))
+        return cells
 
     def list_used(self) -> list[Features]:
         """Return the features of each term that is not 0 in every model."""

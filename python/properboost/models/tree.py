@@ -120,6 +120,26 @@ class TreeNodes:
             beneath[left[is_above] + 1] = True
         return beneath
 
+    def find_codes(self, feature: int, offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whether rows of each code of a feature come to each node, (n_nodes, 256).
+
+        The tree of round `t` is ``offsets[t]`` to ``offsets[t + 1]``.
+        """
+        comes = np.zeros((len(self.feature), 256), dtype=bool)
+        comes[offsets[:-1]] = True
+        left = np.repeat(offsets[:-1], np.diff(offsets)) + self.left
+        nodes = offsets[:-1][~self.is_leaf[offsets[:-1]]]
+        while len(nodes):
+            is_free = self.feature[nodes] != feature
+            branches = self.take(nodes).branches
+            for child, branch in ((0, LEFT), (1, RIGHT)):
+                comes[left[nodes] + child] = comes[nodes] & (
+                    is_free[:, None] | (branches == branch)
+                )
+            below = np.concatenate([left[nodes], left[nodes] + 1])
+            nodes = below[~self.is_leaf[below]]
+        return comes
+
     @cached_property
     def native(self) -> _core.Tree:
         """The engine's tree."""

@@ -12,6 +12,7 @@ from properboost.cached import cached_property
 from properboost.data.binning import Binning
 from properboost.data.table import InputTable
 from properboost.models.bag_errors import BagErrors
+from properboost.models.engine_terms import EngineTerms
 from properboost.models.ensemble import Ensemble, Rounds, share_savings
 from properboost.models.isotonic import regress_isotonic
 from properboost.models.lay_term_grids import WeighCells, find_tree_terms, lay_term_grids
@@ -34,17 +35,36 @@ class TreeEnsemble(Ensemble):
     """The grids of terms of several features; None if their weights are unknown."""
     bags: TreeBags | None = None
     """The bags whose mean the ensemble is; None without bags."""
+    origins: tuple[Binning, ...] = ()
+    """The bins with the means of each model that was merged into the ensemble, by origin of rounds.
+    They are empty where the lines of all trees go by the means of `binning`."""
 
     not_additive: ClassVar[str] = (
         "a model of trees has shape functions only if no path has more than three features: fit "
         "with weak_learner=Tree(interaction_cst=3), or less"
     )
 
+    @property
+    def _forests(self) -> list[tuple[Binning, list[_core.Forest]]]:
+        """The engine's trees by origin: the bins, and one forest per model.
+
+        The steps are multiplied into the trees' values.
+        """
+        return [
+            (binning, [rounds.of_origin(k).forest() for rounds in self.models])
+            for k, binning in enumerate(self.origins or (self.binning,))
+        ]
+
     @cached_property
-    def _scores(self) -> _core.ForestScores:
-        """The engine's trees, with the steps multiplied into their values, one forest per model."""
-        forests = [rounds.forest() for rounds in self.models]
-        return _core.ForestScores(self.binning.native, forests)
+    def _scores(self) -> list[_core.ForestScores]:
+        """The sums of the engine's trees, by origin."""
+        return [_core.ForestScores(binning.native, forests) for binning, forests in self._forests]
+
+    def find_bins(self, rounds: Rounds, t: int) -> Binning:
+        """Return the bins of round `t` of a model, with the means that its lines go by."""
+        if not self.origins:
+            return self.binning
+        return self.origins[0 if rounds.origin is None else rounds.origin[t]]
 
     @cached_property
     def terms(self) -> TreeTerms | None:
@@ -89,9 +109,9 @@ class TreeEnsemble(Ensemble):
         """The standard errors by the bags whose mean the ensemble is; None without bags."""
         return None if self.bags is None else BaggedTrees(self.bags, self.binning, self.models)
 
-    def find_native_terms(self) -> _core.Terms | None:
+    def find_native_terms(self) -> EngineTerms | None:
         """Return the engine's terms, or None if a path has more than three features."""
-        return find_tree_terms(self.binning, [rounds.forest() for rounds in self.models])
+        return find_tree_terms(self._forests)
 
     def with_grids(self, weigh: WeighCells) -> Self:
         """Return the ensemble with the grids of its terms, if it has terms."""
@@ -181,11 +201,18 @@ class TreeEnsemble(Ensemble):
     # -- rows -------------------------------------------------------------------------------------
 
     def _add_rounds(self, table: InputTable, n_threads: int) -> NDArray[np.float64]:
-        return self.binning.predict_raw_trees(table, self._scores, n_threads, self._used)
+        first, *others = self._scores
+        raw = self.binning.predict_raw_trees(table, first, n_threads, self._used)
+        for scores in others:
+            raw += self.binning.predict_raw_trees(table, scores, n_threads, self._used)
+        return raw
 
     def add_up(self, codes: NDArray[np.uint8], n_threads: int) -> NDArray[np.float64]:
         """Return F of rows of these codes: all trees of a few rows at a time."""
-        raw = self._scores.predict_codes(codes, n_threads)
+        first, *others = self._scores
+        raw = first.predict_codes(codes, n_threads)
+        for scores in others:
+            raw += scores.predict_codes(codes, n_threads)
         if self.intercepts:
             raw += self.intercept
         return raw
@@ -209,10 +236,12 @@ class TreeEnsemble(Ensemble):
         for m in range(n_models) if self.joint else sorted({*models}):
             factor = np.array(models) == m
             factor = factor - (1.0 / n_models if self.joint else 0.0)
-            added, mean = self.models[m].contributions(codes, self.binning, n_threads)
-            for k in np.flatnonzero(factor):
-                values[..., k] += added * factor[k]
-            baselines += mean * factor
+            for origin, binning in enumerate(self.origins or (self.binning,)):
+                rounds = self.models[m].of_origin(origin)
+                added, mean = rounds.contributions(codes, binning, n_threads)
+                for k in np.flatnonzero(factor):
+                    values[..., k] += added * factor[k]
+                baselines += mean * factor
         return values, baselines
 
     def importances(self) -> NDArray[np.float64]:

@@ -4,7 +4,6 @@ Such an ensemble is a sum of functions of one, two and three features.  They are
 (Lengerich et al. 2020): no term explains what fewer features explain.
 """
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.cached import cached_property
+from properboost.models.engine_terms import EngineTerms
 from properboost.models.term_cells import TermCells
 from properboost.models.term_grid import Spread, TermGrid, count_levels, find_way
 from properboost.models.terms import Features, Terms
@@ -37,7 +37,7 @@ class TermLayout:
     """
 
     bin_weights: tuple[Array, ...]
-    native: _core.Terms
+    native: EngineTerms
     grids: tuple[TermGrid, ...]
     _spreads: dict[tuple[int, int], Spread] = field(default_factory=dict, init=False, repr=False)
 
@@ -81,7 +81,7 @@ class TermLayout:
             model, self._native_grids, self._weights_by_code, used, n_threads
         )
         for k, total in zip(self.native_places, sums, strict=True):
-            values[k] = total.reshape(values[k].shape)
+            values[k] += total.reshape(values[k].shape)
         return values
 
     @cached_property
@@ -282,31 +282,28 @@ class TreeTerms(Terms):
             self._common.extend(value / self.n_models for value in total)
         return self._common
 
-    def list_cells(self, most: int, n_threads: int) -> tuple[list[TermCells], list[Features]]:
-        """Return terms of several features by cell, and the features of those left out.
+    def list_cells(self, most: int, n_threads: int) -> list[TermCells] | None:
+        """Return terms of several features by cell; None if that were more than `most` sums.
 
-        Small terms come first, as long as all have at most so many sums.
+        The cells are those that the trees separate, so none is coarser than predictions.
         """
         layout = self.layout
-        sizes = {
-            k: self.n_models * math.prod(count_levels(levels))
-            for k, levels in enumerate(layout.finest_levels)
-            if len(levels) > 1
-        }
-        ascending = sorted(sizes, key=sizes.__getitem__)
-        sums = itertools.accumulate(sizes[k] for k in ascending)
-        n_taken = sum(total <= most for total in sums)
-        taken = ascending[:n_taken]
-        features = [tuple(of_term) for of_term in layout.native.features]
+        several = [k for k, levels in enumerate(layout.finest_levels) if len(levels) > 1]
+        sizes = [math.prod(count_levels(layout.finest_levels[k])) for k in several]
+        if self.n_models * sum(sizes) > most:
+            return None
         of_models = [
-            layout.add_up_levels(model, taken, self._used(model), n_threads)
+            layout.add_up_levels(model, several, self._used(model), n_threads)
             for model in range(self.n_models)
         ]
-        cells = [
-            TermCells(features[k], layout.finest_levels[k], self._factor * np.stack(tables, -1))
-            for k, *tables in zip(taken, *of_models, strict=True)
+        return [
+            TermCells(
+                tuple(layout.native.features[k]),
+                layout.finest_levels[k],
+                self._factor * np.stack(tables, axis=-1),
+            )
+            for k, *tables in zip(several, *of_models, strict=True)
         ]
-        return cells, [features[k] for k in ascending[n_taken:]]
 
     def _used(self, model: int) -> NDArray[np.uint8] | None:
         return None if self.bag is None else self.bag.used[model]

@@ -19,6 +19,7 @@ from properboost.persistence.labels import build_categories, describe_categories
 __all__ = [
     "Weights",
     "build_bins",
+    "build_means",
     "build_weighted_bins",
     "build_weights",
     "describe_bins",
@@ -84,7 +85,7 @@ def _build_feature(node: Node, *others: str) -> tuple[FeatureBins, dict[str, Nod
         optional = [name for name in ("means", "span") if name in node.mapping()]
         fields = node.fields("kind", "edges", *optional, *others)
         edges = _build_edges(fields["edges"])
-        means = _build_means(fields["means"], len(edges) + 1) if "means" in optional else None
+        means = build_means(fields["means"], len(edges) + 1) if "means" in optional else None
         span = _build_span(fields["span"]) if "span" in optional else None
         return NumericBins(edges, means, span), fields
     fields = node.fields("kind", "categories", "has_rare", *others)
@@ -102,7 +103,8 @@ def _build_edges(node: Node) -> NDArray[np.float64]:
     return edges
 
 
-def _build_means(node: Node, n_bins: int) -> NDArray[np.float64]:
+def build_means(node: Node, n_bins: int) -> NDArray[np.float64]:
+    """Return the means of bins."""
     means = node.reals(n_bins)
     if np.any(means[1:] < means[:-1]):
         node.fail("must be in ascending order")

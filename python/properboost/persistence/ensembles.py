@@ -18,9 +18,17 @@ from properboost.models.lines import Lines
 from properboost.models.make_ensemble import make_ensemble
 from properboost.models.table_ensemble import TableEnsemble
 from properboost.models.tree import MOST_NODES, TreeNodes
+from properboost.models.tree_ensemble import TreeEnsemble
 from properboost.persistence.bins import build_weighted_bins, describe_weighted_bins
 from properboost.persistence.edits import RECORD, build_edits, describe_edits
 from properboost.persistence.json_node import Node
+from properboost.persistence.origins import (
+    ORIGIN,
+    ORIGINS,
+    build_origin,
+    build_origins,
+    describe_origins,
+)
 from properboost.persistence.pairs import build_pairs, describe_pairs
 from properboost.persistence.terms import add_terms, describe_terms
 from properboost.persistence.trees import (
@@ -78,6 +86,7 @@ def describe_ensemble(ensemble: Ensemble) -> dict[str, Any]:
         "models": [_describe_rounds(rounds, ensemble.is_compact) for rounds in ensemble.models],
         **({} if ensemble.compact_from is None else {COMPACT_FROM: ensemble.compact_from}),
         **({RECORD: describe_edits(ensemble.edits)} if ensemble.edits else {}),
+        **describe_origins(ensemble),
         **describe_terms(ensemble),
     }
 
@@ -97,6 +106,8 @@ def _describe_rounds(rounds: Rounds, compact: bool) -> dict[str, Any]:
         optional["estimator"] = rounds.estimator.tolist()
     if rounds.bag is not None:
         optional[BAG] = rounds.bag.tolist()
+    if rounds.origin is not None:
+        optional[ORIGIN] = rounds.origin.tolist()
     if rounds.moves is not None:
         optional["moves"] = {name: getattr(rounds.moves, name).tolist() for name in _MOVES}
     described = {
@@ -127,8 +138,9 @@ def build_ensemble(
     if n_models * sum(widths) > _LARGEST:
         fields["features"].fail(f"needs more than {_LARGEST} look-up values")
     compact = COMPACT_FROM in fields
+    origins = build_origins(fields[ORIGINS], binning) if ORIGINS in fields else ()
     models = tuple(
-        _build_rounds(node, binning, widths, version, compact)
+        _build_rounds(node, binning, origins, widths, version, compact)
         for node in fields["models"].entries(n_models)
     )
     _check_kinds(fields["models"], models)
@@ -146,6 +158,10 @@ def build_ensemble(
     if RECORD in fields:
         edits = build_edits(fields[RECORD], len(binning.features), n_classes)
         ensemble = replace(ensemble, edits=edits)
+    if isinstance(ensemble, TreeEnsemble):
+        ensemble = replace(ensemble, origins=origins)
+    elif origins:
+        fields[ORIGINS].fail("must be of a model of trees")
     if pairs and not isinstance(ensemble, TableEnsemble):
         fields["pairs"].fail("must be empty in a model of trees")
     _check_order(fields["models"], ensemble)
@@ -220,21 +236,27 @@ def _counts_up(estimator: NDArray[np.int32]) -> bool:
 class _Lookups:
     """The features and pairs, or the trees, in which rounds look up their values.
 
-    `widths` has the number of values of each round.  Trees may have lines.
+    `widths` has the number of values of each round.  Trees may have lines, of several origins.
     """
 
     features: NDArray[np.int64]
     widths: Sequence[int]
     trees: TreeNodes | None = None
     lines: Lines | None = None
+    origin: NDArray[np.int32] | None = None
 
 
 def _build_rounds(
-    node: Node, binning: Binning, all_widths: list[int], version: int, compact: bool
+    node: Node,
+    binning: Binning,
+    origins: tuple[Binning, ...],
+    all_widths: list[int],
+    version: int,
+    compact: bool,
 ) -> Rounds:
     fields = node.fields(*_list_fields(node, version, compact))
     if version > 2 and fields["trees"].value is not None:
-        lookups = _build_trees(fields, binning, version, compact)
+        lookups = _build_trees(fields, binning, origins, version, compact)
     else:
         lookups = _build_features(fields, all_widths)
     n = len(lookups.features)
@@ -257,6 +279,7 @@ def _build_rounds(
         estimator=estimator,
         moves=moves,
         bag=bag,
+        origin=lookups.origin,
     )
     if rounds.bound() > LARGEST_RAW:
         fields["tables"].fail(f"must not add up to raw predictions beyond {LARGEST_RAW:g}")
@@ -273,12 +296,16 @@ def _list_fields(node: Node, version: int, compact: bool) -> list[str]:
         names = [name for name in names if name not in _HISTORY]
         optional = ["lines"]
     if version > 12:
-        optional.append(BAG)
+        optional += [BAG, ORIGIN]
     return names + [name for name in optional if name in node.object()]
 
 
 def _build_trees(
-    fields: dict[str, Node], binning: Binning, version: int, compact: bool
+    fields: dict[str, Node],
+    binning: Binning,
+    origins: tuple[Binning, ...],
+    version: int,
+    compact: bool,
 ) -> _Lookups:
     trees = [
         build_tree(entry, binning, MOST_NODES, compact=compact)
@@ -287,20 +314,26 @@ def _build_trees(
     features = fields["feature"].integers(-1, -1)
     if len(features) != len(trees):
         fields["feature"].fail(f"must have {len(trees)} entries, one per tree")
+    origin, bins = None, [binning if not origins else origins[0]] * len(trees)
+    if ORIGIN in fields:
+        origin = build_origin(fields[ORIGIN], len(trees), len(origins))
+        bins = [origins[k] for k in origin.tolist()]
     lines = None
     if "lines" in fields:
-        entries = zip(fields["lines"].entries(len(trees)), trees, strict=True)
+        entries = zip(fields["lines"].entries(len(trees)), bins, trees, strict=True)
         has_means = version >= _MEANS_SINCE
         lines = Lines.join(
-            [build_lines(entry, binning, tree, has_means=has_means) for entry, tree in entries]
+            [build_lines(entry, of, tree, has_means=has_means) for entry, of, tree in entries]
         )
-    return _Lookups(features, [len(tree.feature) for tree in trees], TreeNodes.join(trees), lines)
+    widths = [len(tree.feature) for tree in trees]
+    return _Lookups(features, widths, TreeNodes.join(trees), lines, origin)
 
 
 def _build_features(fields: dict[str, Node], widths: Sequence[int]) -> _Lookups:
     """Return the look-ups in features and pairs, whose numbers of codes are `widths`."""
-    if "lines" in fields:
-        fields["lines"].fail("must be of trees")
+    for name in ("lines", ORIGIN):
+        if name in fields:
+            fields[name].fail("must be of trees")
     features = fields["feature"].integers(0, len(widths) - 1)
     return _Lookups(features, [widths[feature] for feature in features])
 
