@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import properboost as pb
+from properboost.models.merged_bins import UnitedBins
 from properboost.models.merged_lines import find_line_changes, list_line_means
 
 
@@ -39,13 +40,17 @@ def test_no_row_is_steeper_than_its_codes(fitted):
     ensemble, codes = fitted
     (means,) = list_line_means([ensemble], [2.0])
     slopes = 2.0 * find_slopes(ensemble, codes)
-    assert {0, 1} <= set(means.slopes)
-    for j, by_code in means.slopes.items():
+    assert {0, 1} <= means.features
+    for j in means.features:
+        bins = ensemble.binning.features[j]
+        united = UnitedBins(bins, [np.arange(bins.width)], [ensemble.bin_weights[j]])
         total = slopes[:, j].sum(axis=0)
-        rise, fall = by_code[:, codes[j]]
+        is_known = codes[j] < bins.n_bins
+        rise, fall = means.find_slopes(j, united)[:, codes[j][is_known]]
+        total, of_feature = total[is_known], slopes[:, j, is_known]
         assert (-fall - 1e-12 <= total).all()
         assert (total <= rise + 1e-12).all()
-        assert rise.max() <= slopes[:, j].clip(0.0).max(axis=1).sum() + 1e-12
+        assert rise.max() <= of_feature.clip(0.0).max(axis=1).sum() + 1e-12
 
 
 def test_codes_come_to_the_nodes_of_their_rows(fitted):

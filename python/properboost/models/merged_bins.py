@@ -95,7 +95,8 @@ def find_changes(models: Sequence[Rounds], j: int, n_bins: int) -> NDArray[np.bo
         for t in np.flatnonzero(rounds.feature == j):
             changes |= np.diff(rounds.values[rounds.offsets[t] :][:n_bins]) != 0.0
         if rounds.trees is not None:
-            branches = rounds.trees.branches[rounds.trees.feature == j, :n_bins]
+            nodes = np.flatnonzero(rounds.trees.feature == j)
+            branches = rounds.trees.take(nodes).branches[:, :n_bins]
             changes |= (branches[:, 1:] != branches[:, :-1]).any(axis=0)
     return changes
 

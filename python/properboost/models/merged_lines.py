@@ -1,6 +1,6 @@
 """Lines in leaves of merged models: each goes by the means of its model's bins."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,16 +24,17 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class LineMeans:
-    """The means of a model's bins by which lines go.
+    """The means of a model's bins by which lines go, and the rounds that have these lines.
 
-    `slopes` has, for each feature of such lines, the most that these rise and fall by code,
-    (2, 256), between the smallest mean and the largest.  `model` is the position of the model in
-    the merge.
+    `model` is the position of the model in the merge, `factor` that of its rounds there, and
+    `features` are those of the lines.
     """
 
     model: int
+    factor: float
     binning: Binning
-    slopes: dict[int, Array]
+    rounds: list[Rounds]
+    features: set[int]
 
     def find_curve(self, j: int, united: UnitedBins) -> Array:
         """Return the means of a feature by united bin; they ascend."""
@@ -43,8 +44,13 @@ class LineMeans:
         return bins.means[united.codes[self.model][: united.bins.n_bins]]
 
     def find_slopes(self, j: int, united: UnitedBins) -> Array:
-        """Return the most that lines rise and fall along a feature by united bin, (2, n_bins)."""
-        return self.slopes[j][:, united.codes[self.model][: united.bins.n_bins]]
+        """Return the most that lines rise and fall along a feature by united bin, (2, n_bins).
+
+        They do between the smallest mean and the largest.
+        """
+        by_code = np.max([_measure_slopes(rounds, j) for rounds in self.rounds], axis=0)
+        slopes: Array = self.factor * by_code[:, united.codes[self.model][: united.bins.n_bins]]
+        return slopes
 
 
 def list_line_means(ensembles: Sequence[TreeEnsemble], factors: Sequence[float]) -> list[LineMeans]:
@@ -53,29 +59,25 @@ def list_line_means(ensembles: Sequence[TreeEnsemble], factors: Sequence[float])
     for i, (ensemble, factor) in enumerate(zip(ensembles, factors, strict=True)):
         if any(rounds.lines is not None for rounds in ensemble.models):
             for k, binning in enumerate(ensemble.origins or (ensemble.binning,)):
-                slopes: dict[int, Array] = {}
-                for rounds in ensemble.models:
-                    for j, by_code in _measure_slopes(rounds.of_origin(k)):
-                        slopes[j] = np.maximum(slopes.get(j, 0.0), factor * by_code)
-                listed.append(LineMeans(i, binning, slopes))
+                models = [rounds.of_origin(k) for rounds in ensemble.models]
+                lines = [rounds.lines.feature for rounds in models if rounds.lines is not None]
+                features = {j for of_model in lines for j in np.unique(of_model).tolist()}
+                listed.append(LineMeans(i, factor, binning, models, features))
     return listed
 
 
-def _measure_slopes(rounds: Rounds) -> Iterator[tuple[int, Array]]:
-    """Yield each feature of lines, and the most that all trees rise and fall along it, by code."""
-    if rounds.lines is None or rounds.trees is None:
-        return
-    tree = np.repeat(np.arange(len(rounds)), np.diff(rounds.offsets))[rounds.lines.node]
-    slopes = rounds.lines.slope * rounds.step[tree]
-    for j in np.unique(rounds.lines.feature).tolist():
+def _measure_slopes(rounds: Rounds, j: int) -> Array:
+    """Return the most that all trees rise and fall along a feature, by code."""
+    most = np.zeros((2, len(rounds), 256))
+    if rounds.lines is not None and rounds.trees is not None:
+        tree = np.repeat(np.arange(len(rounds)), np.diff(rounds.offsets))[rounds.lines.node]
         is_of_feature = rounds.lines.feature == j
-        nodes = rounds.lines.node[is_of_feature]
-        comes = rounds.trees.find_codes(j, rounds.offsets)[nodes]
-        most = np.zeros((2, len(rounds), comes.shape[1]))
+        slopes = (rounds.lines.slope * rounds.step[tree])[is_of_feature, None]
+        comes = rounds.trees.find_codes(j, rounds.offsets)[rounds.lines.node[is_of_feature]]
         for sign, of_trees in zip((1.0, -1.0), most, strict=True):
-            steepness = sign * slopes[is_of_feature, None] * comes
-            np.maximum.at(of_trees, tree[is_of_feature], steepness)
-        yield j, most.sum(axis=1)
+            np.maximum.at(of_trees, tree[is_of_feature], sign * slopes * comes)
+    sums: Array = most.sum(axis=1)
+    return sums
 
 
 def find_line_changes(ensemble: TreeEnsemble, j: int, n_bins: int) -> NDArray[np.bool_]:
@@ -116,7 +118,7 @@ def join_line_bins(
     curves = {
         k: of_model.find_curve(j, united)
         for k, of_model in enumerate(means)
-        if j in of_model.slopes
+        if j in of_model.features
     }
     n_bins = united.bins.n_bins
     if not curves or n_bins <= MOST_BINS:
