@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 import properboost as pb
 from properboost import _core
-from properboost.models.term_grid import TermGrid, coarsen, find_parts, refine, weigh_cells
+from properboost.models.term_grid import (
+    GridAxis,
+    TermGrid,
+    coarsen,
+    find_parts,
+    refine,
+    weigh_cells,
+)
 
 LEARNERS = {
     "best first": pb.Tree(interaction_cst=3),
@@ -373,7 +380,8 @@ def test_levels_are_refined_in_order_of_codes():
 def test_grids_that_are_too_large_are_coarser():
     levels = [np.arange(51, dtype=np.uint8), np.arange(12, dtype=np.uint8)]
     weights = [np.ones(51), np.arange(12.0, 0.0, -1.0)]
-    coarse = coarsen(levels, [(50, True), (10, False)], weights, 100)
+    axes = [GridAxis(50, True, weights[0]), GridAxis(10, False, weights[1])]
+    coarse = coarsen(levels, axes, 100)
     assert (coarse[0].max() + 1) * (coarse[1].max() + 1) <= 100
     assert set(np.diff(coarse[0][:50])) <= {0, 1}
     assert coarse[0][50] == coarse[0].max()  # missing values keep a level

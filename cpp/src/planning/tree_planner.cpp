@@ -73,7 +73,7 @@ class TreePlanner final : public Planner {
   // The lines in the leaves of the tree that the grower grew last, if it has some.
   std::optional<LeafLines> find_lines(const Tree& tree, TreeGrower& grower, Team& team) const {
     if (!limits_.fields.linear_leaves) return std::nullopt;
-    return grower.lines(tree, limits_, team);
+    return grower.lines(tree, limits_, at_.rows.sample_weight, at_.rows.totals.all, team);
   }
 
   const Criterion& criterion() const { return learner_.criterion_or(at_.algorithm.response()); }
@@ -180,7 +180,7 @@ class TreePlanner final : public Planner {
 
   void add_lines(RoundUpdate& update, const LeafLines& lines) {
     FittedLines fitted = lines.fit(update.tree, slots_, row_weights(), at_.algorithm.response(),
-                                   at_.batch.regularizers[0], update.table, at_.rows.totals.all);
+                                   at_.batch.regularizers[0], update.table);
     require_finite(fitted.slope, "slope", at_.round(0));
     update.lines = std::move(fitted.lines);
     update.largest_line = fitted.largest;

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from properboost import _core
 from properboost.data.binning import Binning, NumericBins
 from properboost.models.engine_terms import EngineTerms, JoinedTerms
-from properboost.models.term_grid import TermGrid, coarsen, refine
+from properboost.models.term_grid import GridAxis, TermGrid, coarsen, refine
 from properboost.models.terms import Features
 
 __all__ = ["WeighCells", "find_tree_terms", "lay_term_grids"]
@@ -38,15 +38,17 @@ def lay_term_grids(
     levels: dict[Features, list[tuple[NDArray[np.uint8], ...]]] = {}
     for features, of_term in zip(native.features, native.find_levels(), strict=True):
         for size in (2, 3):
-            for axes in combinations(range(len(features)), size):
-                subset = tuple(features[axis] for axis in axes)
-                levels.setdefault(subset, []).append(tuple(of_term[axis] for axis in axes))
+            for places in combinations(range(len(features)), size):
+                subset = tuple(features[place] for place in places)
+                levels.setdefault(subset, []).append(tuple(of_term[place] for place in places))
+    axes = [
+        GridAxis(bins.n_bins, isinstance(bins, NumericBins), weight)
+        for bins, weight in zip(binning.features, bin_weights, strict=True)
+    ]
     grids = []
     for features in sorted(levels, key=lambda features: (len(features), features)):
         refined = [refine(of_axis) for of_axis in zip(*levels[features], strict=True)]
-        bins = [binning.features[j] for j in features]
-        kinds = [(of_axis.n_bins, isinstance(of_axis, NumericBins)) for of_axis in bins]
-        coarse = coarsen(refined, kinds, [bin_weights[j] for j in features])
+        coarse = coarsen(refined, [axes[j] for j in features])
         grids.append(TermGrid(features, coarse, np.empty(0)))
     weights = weigh(grids)
     return tuple(

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from properboost.data.whole_sums import add_up_by
 
 __all__ = [
     "MOST_TERM_CELLS",
+    "GridAxis",
     "Spread",
     "TermGrid",
     "coarsen",
@@ -99,25 +100,41 @@ def refine(levels: Sequence[LevelOfCode]) -> LevelOfCode:
     return rank[inverse.ravel()]
 
 
+@dataclass(frozen=True, eq=False)
+class GridAxis:
+    """A feature of grids: its number of bins, whether these are in order, and each code's weight.
+
+    Many grids need the same levels of a feature, which are joined once.
+    """
+
+    n_bins: int
+    is_ordered: bool
+    weight: Array
+    _joined: dict[tuple[bytes, int], LevelOfCode] = field(
+        default_factory=dict, init=False, repr=False
+    )
+
+    def join(self, level: LevelOfCode, most: int) -> LevelOfCode:
+        """Return coarser levels, `most` at the most."""
+        key = level.tobytes(), most
+        if key not in self._joined:
+            self._joined[key] = _join_levels(level, self.n_bins, self.is_ordered, self.weight, most)
+        return self._joined[key]
+
+
 def coarsen(
-    levels: Sequence[LevelOfCode],
-    kinds: Sequence[tuple[int, bool]],
-    weights: Sequence[Array],
-    most: int = MOST_TERM_CELLS,
+    levels: Sequence[LevelOfCode], axes: Sequence[GridAxis], most: int = MOST_TERM_CELLS
 ) -> tuple[LevelOfCode, ...]:
     """Return levels that make at most `most` cells.
 
     Neighbouring bins of numbers share a level, and so do rare categories; missing and unseen values
-    keep theirs.  `kinds` has each feature's number of bins, and whether these are in order;
-    `weights` has the training weight of each code.
+    keep theirs.
     """
     sizes = count_levels(levels)
     limits = _share_cells(sizes, most)
     return tuple(
-        level if limit == size else _join_levels(level, *kind, weight, limit)
-        for level, size, limit, kind, weight in zip(
-            levels, sizes, limits, kinds, weights, strict=True
-        )
+        level if limit == size else axis.join(level, limit)
+        for level, size, limit, axis in zip(levels, sizes, limits, axes, strict=True)
     )
 
 

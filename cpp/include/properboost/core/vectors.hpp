@@ -28,6 +28,8 @@ struct alignas(kVectorBytes<kSet>) VectorOf {
   void operator*=(const VectorOf& other) noexcept { data *= other.data; }
   void operator|=(const VectorOf& other) noexcept { data |= other.data; }
   void operator^=(const VectorOf& other) noexcept { data ^= other.data; }
+  // Puts zeros in the place of NaN.
+  void clear_nan() noexcept { data = data == data ? data : Data{}; }
 #else
   Number data[kSize];
 
@@ -45,6 +47,9 @@ struct alignas(kVectorBytes<kSet>) VectorOf {
   }
   void operator^=(const VectorOf& other) noexcept {
     for (std::size_t k = 0; k < kSize; ++k) data[k] ^= other.data[k];
+  }
+  void clear_nan() noexcept {
+    for (std::size_t k = 0; k < kSize; ++k) data[k] = data[k] == data[k] ? data[k] : Number{};
   }
 #endif
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -10,51 +11,85 @@
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/peers.hpp"
 #include "properboost/core/prefetch.hpp"
+#include "properboost/core/vectors.hpp"
 
 namespace properboost {
 namespace {
 
 constexpr std::size_t kStrip = 256;  // rows whose numbers stay in the first cache
-using Strip = std::array<double, kStrip>;
+constexpr std::size_t kPad = 8;      // more, of weight 0, which fill the last vector
+using Strip = std::array<double, kStrip + kPad>;
 
-// The sum of the products of two numbers of each row.
-using ProductSum = RowAdder<1, Signs::kBoth>;
+// Sums over rows of terms in whole units (see Unit), a vector of rows at a time.
+template <InstructionSet kSet>
+class VectorAdder {
+ public:
+  using Real = VectorOf<double, kSet>;
+  using Bits = VectorOf<std::uint64_t, kSet>;
+  static constexpr std::size_t kRows = Real::kSize;
+  static_assert(kRows <= kPad);
 
-template <class Set>
-void add_products(Set set, const double* a, const double* b, std::size_t n, ProductSum& sum) {
-  sum.add(set, n, {}, [=](std::size_t i) { return a[i] * b[i]; });
+  explicit VectorAdder(const Unit& unit) : zero_(unit.zero) {
+    for (std::size_t q = 0; q < kRows; ++q) rounder_.data[q] = unit.rounder;
+  }
+  // Adds terms to a sum, which is then too much by the unit's zero for each of them.
+  void add(const Real& terms, Bits& sum) const noexcept {
+    Bits bits;
+    round(terms, bits);
+    sum += bits;
+  }
+  // Notes what terms beyond their bound, or that are no numbers, have in their exponents.
+  void look_at(const Real& terms, Bits& seen) const noexcept {
+    Bits bits;
+    round(terms, bits);
+    for (std::size_t q = 0; q < kRows; ++q) bits.data[q] ^= zero_;
+    seen |= bits;
+  }
+  static bool is_any_outside(const Bits& seen) noexcept {
+    std::uint64_t any = 0;
+    for (std::size_t q = 0; q < kRows; ++q) any |= seen.data[q];
+    return any >> 52 != 0;
+  }
+  std::int64_t read(const Bits& sum, std::size_t terms) const noexcept {
+    std::uint64_t total = 0 - terms * zero_;
+    for (std::size_t q = 0; q < kRows; ++q) total += sum.data[q];
+    return static_cast<std::int64_t>(total);
+  }
+
+ private:
+  void round(const Real& terms, Bits& bits) const noexcept {
+    Real x = terms;
+    x += rounder_;
+    std::memcpy(&bits, &x, sizeof bits);
+  }
+
+  Real rounder_;
+  std::uint64_t zero_;
+};
+
+// The same number for each row of a vector.
+template <class Real>
+void fill(double number, Real& to) {
+  for (std::size_t q = 0; q < Real::kSize; ++q) to.data[q] = number;
 }
 
-// Sums of products, all of them in the same units.
-template <std::size_t... K>
-std::array<ProductSum, sizeof...(K)> make_sums(const TermUnits& units, std::index_sequence<K...>) {
-  return {(static_cast<void>(K), ProductSum(units))...};
-}
-template <std::size_t kSums>
-std::array<ProductSum, kSums> make_sums(const TermUnits& units) {
-  return make_sums(units, std::make_index_sequence<kSums>());
+// Reads how far positions are from a center; missing ones, which are NaN, are there.
+template <class Real>
+void read_from_center(const double* positions, const Real& center, Real& to) {
+  std::memcpy(&to, positions, sizeof to);
+  to -= center;
+  to.clear_nan();
 }
 
-std::int64_t read(const ProductSum& sum) {
-  WholeSums total{};
-  sum.add_to(total);
-  return total[0];
-}
-
-const Strip& ones() {
-  static const Strip all = [] {
-    Strip strip;
-    strip.fill(1.0);
-    return strip;
-  }();
-  return all;
-}
-
-// Writes how far positions are from the center; missing ones, which are NaN, are there.
-void move_to_center(const double* positions, double center, std::size_t n, double* out) {
-  for (std::size_t i = 0; i < n; ++i) {
-    const double at = positions[i];
-    out[i] = at == at ? at - center : 0.0;
+// Calls visit(terms) with a number that is known when the call is compiled.
+template <class Visit>
+void visit_terms(std::size_t terms, const Visit& visit) {
+  switch (terms) {
+    case 0: return;
+    case 1: return visit(std::integral_constant<std::size_t, 1>{});
+    case 2: return visit(std::integral_constant<std::size_t, 2>{});
+    case 3: return visit(std::integral_constant<std::size_t, 3>{});
+    default: return visit(std::integral_constant<std::size_t, 4>{});
   }
 }
 
@@ -95,8 +130,14 @@ double factor(const LineTwin& twin, std::size_t of_class) {
 }  // namespace
 
 LeafLines::LeafLines(const Tree& tree, const LeafRows& rows, const PackedCodes& packed,
-                     const Bins& bins, const TreeLimits& limits, Team& team)
-    : rows_(rows), packed_(packed), bins_(bins), limits_(limits), team_(team) {
+                     const Bins& bins, const TreeLimits& limits, RowSampleWeights sample_weight,
+                     double total, Team& team)
+    : rows_(rows),
+      packed_(packed),
+      bins_(bins),
+      limits_(limits),
+      team_(team),
+      sample_units_(total) {
   find_leaves(tree);
   for (std::size_t k = 0; k < leaves_.size(); ++k) {
     for (const RowBlock& block : cut_into_row_blocks(rows_.place(leaves_[k].node).bounds)) {
@@ -104,6 +145,7 @@ LeafLines::LeafLines(const Tree& tree, const LeafRows& rows, const PackedCodes& 
     }
   }
   gather();
+  add_up_samples(sample_weight);
 }
 
 // A leaf's terms are the numeric features of its path that take several positions there: those that
@@ -187,7 +229,8 @@ void LeafLines::gather() {
   constexpr std::size_t kAhead = 24;
   const std::size_t rows = rows_.grown();
   codes_.resize(rows * kMost);
-  positions_.resize(rows * kMost);
+  positions_.resize((rows + kPad) * kMost);
+  for (std::size_t j = 0; j < kMost; ++j) std::fill_n(positions(rows, j), kPad, 0.0);
   const double nanoseconds = 12.0 * static_cast<double>(rows);
   const std::vector<Task> tasks = join_tasks([](std::size_t, std::size_t) { return true; });
   team_.for_each(tasks.size(), nanoseconds, [&](std::size_t t) {
@@ -212,12 +255,49 @@ void LeafLines::gather() {
     for (std::size_t j = 0; j < leaf.terms; ++j) {
       const double* const position_of = bins_[leaf.feature[j]].positions();
       const std::uint8_t* const code = codes_.data() + task.begin * kMost + j;
-      double* const position = positions_.data() + j * rows + task.begin;
+      double* const position = positions(task.begin, j);
       for (std::size_t i = 0; i < task.end - task.begin; ++i) {
         position[i] = position_of[code[i * kMost]];
       }
     }
   });
+}
+
+// Where the rows are, by their sample weights: it is the same for all classes.
+void LeafLines::add_up_samples(RowSampleWeights sample_weight) {
+  samples_.resize(tasks_.size());
+  const double nanoseconds = 2.0 * static_cast<double>(rows_.grown());
+  team_.for_each(tasks_.size(), nanoseconds, [&](std::size_t t) {
+    const Task& task = tasks_[t];
+    const Leaf& leaf = leaves_[task.leaf];
+    const std::uint32_t* const row = rows_.rows(leaf.node);
+    for (std::size_t begin = task.begin; begin < task.end; begin += kStrip) {
+      const std::size_t n = std::min(kStrip, task.end - begin);
+      Strip sample;
+      for (std::size_t i = 0; i < n; ++i) sample[i] = sample_weight[row[begin + i]];
+      for (std::size_t j = 0; j < leaf.terms; ++j) {
+        const double* const position = positions(begin, j);
+        vectorized([=, per_unit = sample_units_.per_unit, &sample, &sums = samples_[t]](auto set) {
+          std::int64_t at = 0, present = 0;
+          for (std::size_t i = 0; i < n; ++i) {
+            const bool is_there = position[i] == position[i];
+            const double x = is_there ? position[i] : 0.0;
+            at += whole_part(x * sample[i] * per_unit + 0.5, set);
+            present += whole_part((is_there ? sample[i] : 0.0) * per_unit + 0.5, set);
+          }
+          sums.position[j] += at;
+          sums.present[j] += present;
+        });
+      }
+    }
+  });
+}
+
+void LeafLines::Samples::operator+=(const Samples& other) {
+  for (std::size_t j = 0; j < kMost; ++j) {
+    present[j] += other.present[j];
+    position[j] += other.position[j];
+  }
 }
 
 void LeafLines::Means::operator+=(const Means& other) {
@@ -226,14 +306,13 @@ void LeafLines::Means::operator+=(const Means& other) {
   for (std::size_t j = 0; j < kMost; ++j) {
     present[j] += other.present[j];
     position[j] += other.position[j];
-    sample_present[j] += other.sample_present[j];
-    sample_position[j] += other.sample_position[j];
   }
+  sample += other.sample;
 }
 
 void LeafLines::Means::add_to(AllReduce& all_reduce) {
   all_reduce.sum(weight).sum(squares).sum(present.data(), kMost).sum(position.data(), kMost);
-  all_reduce.sum(sample_present.data(), kMost).sum(sample_position.data(), kMost);
+  all_reduce.sum(sample.present.data(), kMost).sum(sample.position.data(), kMost);
 }
 
 void LeafLines::Products::operator+=(const Products& other) {
@@ -245,16 +324,16 @@ void LeafLines::Products::add_to(AllReduce& all_reduce) {
   all_reduce.sum(gradient.data(), kMost).sum(curvature.data(), kProducts);
 }
 
+std::size_t LeafLines::class_of(const Slots& slots, std::size_t segment) {
+  return slots.of_segment[segment] == Slots::kPositive ? 1 : 0;
+}
+
 template <class Sums, class SumTask>
-std::vector<LeafLines::OfClasses<Sums>> LeafLines::sum_by_leaf(const Slots& slots,
+std::vector<LeafLines::OfClasses<Sums>> LeafLines::sum_by_leaf(const std::vector<Task>& tasks,
+                                                               const Slots& slots,
                                                                const RowWeights& weights,
                                                                double ns_a_row,
                                                                const SumTask& sum_task) const {
-  const auto class_of = [&](std::size_t segment) -> std::size_t {
-    return slots.of_segment[segment] == Slots::kPositive ? 1 : 0;
-  };
-  const std::vector<Task> tasks =
-      join_tasks([&](std::size_t a, std::size_t b) { return class_of(a) == class_of(b); });
   const bool is_soft = weights.is_soft();
   const RowWeights others = is_soft ? weights.of_others() : weights;
   std::vector<Sums> of_tasks(tasks.size()), of_others(is_soft ? tasks.size() : 0);
@@ -265,107 +344,167 @@ std::vector<LeafLines::OfClasses<Sums>> LeafLines::sum_by_leaf(const Slots& slot
   std::vector<OfClasses<Sums>> leaves(leaves_.size());
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     OfClasses<Sums>& leaf = leaves[tasks[t].leaf];
-    leaf[class_of(tasks[t].segment)] += of_tasks[t];
+    leaf[class_of(slots, tasks[t].segment)] += of_tasks[t];
     if (is_soft) leaf[0] += of_others[t];
   }
+  return leaves;
+}
+
+template <class Sums>
+void LeafLines::all_reduce(std::vector<OfClasses<Sums>>& leaves) const {
   AllReduce all_reduce = team_.all_reduce();
   for (OfClasses<Sums>& leaf : leaves) {
     for (Sums& of_class : leaf) of_class.add_to(all_reduce);
   }
   all_reduce.run();
-  return leaves;
+}
+
+// Reads the weights of n rows, and fills their last vector.
+template <class WeightOf>
+void LeafLines::read_strip(const std::uint32_t* row, std::size_t n, const WeightOf& weight_of,
+                           double* to) {
+  for (std::size_t i = 0; i < n; ++i) to[i] = weight_of(row[i]);
+  std::fill_n(to + n, kPad, 0.0);
 }
 
 LeafLines::Means LeafLines::sum_means(const Task& task, const RowWeights& weights,
                                       bool needs_curvature, const Units& units) const {
   const Leaf& leaf = leaves_[task.leaf];
-  const std::uint32_t* const row = rows_.rows(leaf.node) + task.begin;
+  const std::uint32_t* const row = rows_.rows(leaf.node);
   const float* const of_row = needs_curvature ? weights.curvature : weights.weight;
+  const auto ratio_of = [=](std::size_t r) { return static_cast<double>(of_row[r]); };
   const RowSampleWeights sample_weight = weights.sample_weight;
-  const bool once_by_sample = !weights.are_of_others;
   Means sums;
-  ProductSum weight_sum(units.curvature), squares(units.squares);
-  auto position = make_sums<kMost>(units.curvature), present = make_sums<kMost>(units.curvature);
-  alignas(64) Strip base, ratio, x, is_there, sample, square;
-  for (std::size_t begin = 0; begin < task.end - task.begin; begin += kStrip) {
-    const std::size_t n = std::min(kStrip, task.end - task.begin - begin);
-    for (std::size_t i = 0; i < n; ++i) ratio[i] = static_cast<double>(of_row[row[begin + i]]);
-    for (std::size_t i = 0; !sample_weight.all_ones() && i < n; ++i) {
-      sample[i] = sample_weight.stored(row[begin + i]);
-      base[i] = ratio[i] * sample[i];
-    }
-    const double* const once = sample_weight.all_ones() ? ones().data() : sample.data();
-    const double* const weight = sample_weight.all_ones() ? ratio.data() : base.data();
-    for (std::size_t i = 0; weights.is_soft() && i < n; ++i) {
-      square[i] = weights.square_of(row[begin + i]);
-    }
-    vectorized([&, once, weight, n](auto set) {
-      const auto add_sample = [=, per_unit = units.sample.per_unit](const Strip& a,
-                                                                    std::int64_t& to) {
-        std::int64_t sum = 0;
-        for (std::size_t i = 0; i < n; ++i) sum += whole_part(a[i] * once[i] * per_unit + 0.5, set);
-        to += sum;
-      };
-      add_products(set, weight, ones().data(), n, weight_sum);
-      if (weights.is_soft()) {
-        add_products(set, square.data(), ones().data(), n, squares);
-      } else {
-        add_products(set, weight, ratio.data(), n, squares);
+  visit_terms(leaf.terms, [&](auto size) {
+    vectorized([&](auto set) {
+      using Adder = VectorAdder<decltype(set)::value>;
+      using Real = typename Adder::Real;
+      using Bits = typename Adder::Bits;
+      constexpr std::size_t kTerms = decltype(size)::value;
+      const Adder adder(units.curvature.of(0)), square_adder(units.squares.of(0));
+      Real zero;
+      fill(0.0, zero);
+      Bits weight_sum{}, squares{}, seen{}, seen_squares{};
+      std::array<Bits, kTerms> position{}, present{};
+      alignas(64) Strip weight, square;  // and those of rows that have a value
+      std::size_t added = 0;
+      for (std::size_t begin = task.begin; begin < task.end; begin += kStrip) {
+        const std::size_t n = std::min(kStrip, task.end - begin);
+        const std::uint32_t* const rows = row + begin;
+        if (sample_weight.all_ones()) {
+          read_strip(rows, n, ratio_of, weight.data());
+          for (std::size_t i = 0; i < n + kPad; ++i) square[i] = weight[i] * weight[i];
+        } else {
+          const auto weight_of = [=](std::size_t r) {
+            return ratio_of(r) * sample_weight.stored(r);
+          };
+          read_strip(rows, n, weight_of, weight.data());
+          const auto square_of = [=](std::size_t r) { return weight_of(r) * ratio_of(r); };
+          read_strip(rows, n, square_of, square.data());
+        }
+        if (weights.is_soft()) {
+          const auto square_of = [&](std::size_t r) { return weights.square_of(r); };
+          read_strip(rows, n, square_of, square.data());
+        }
+        for (std::size_t i = 0; i < n; i += Adder::kRows, added += Adder::kRows) {
+          Real w, w2, x;
+          std::memcpy(&w, &weight[i], sizeof w);
+          std::memcpy(&w2, &square[i], sizeof w2);
+          adder.add(w, weight_sum);
+          adder.look_at(w, seen);
+          square_adder.add(w2, squares);
+          square_adder.look_at(w2, seen_squares);
+          for (std::size_t j = 0; j < kTerms; ++j) {
+            read_from_center(positions(begin + i, j), zero, x);
+            x *= w;
+            adder.add(x, position[j]);
+          }
+        }
+        for (std::size_t j = 0; j < kTerms; ++j) {
+          if (!leaf.may_miss[j]) continue;
+          const double* const at = positions(begin, j);
+          for (std::size_t i = 0; i < n + kPad; ++i) square[i] = at[i] == at[i] ? weight[i] : 0.0;
+          for (std::size_t i = 0; i < n; i += Adder::kRows) {
+            Real w;
+            std::memcpy(&w, &square[i], sizeof w);
+            adder.add(w, present[j]);
+          }
+        }
       }
-      for (std::size_t j = 0; j < leaf.terms; ++j) {
-        const double* const at = positions(task, j) + begin;
-        move_to_center(at, 0.0, n, x.data());
-        add_products(set, weight, x.data(), n, position[j]);
-        if (once_by_sample) add_sample(x, sums.sample_position[j]);
-        if (!leaf.may_miss[j]) continue;
-        for (std::size_t i = 0; i < n; ++i) is_there[i] = at[i] == at[i] ? 1.0 : 0.0;
-        add_products(set, weight, is_there.data(), n, present[j]);
-        if (once_by_sample) add_sample(is_there, sums.sample_present[j]);
+      // No other term is beyond its bound if none of these is: positions are at most 1.
+      if (Adder::is_any_outside(seen)) units.curvature.lose(0);
+      if (Adder::is_any_outside(seen_squares)) units.squares.lose(0);
+      sums.weight = adder.read(weight_sum, added);
+      sums.squares = square_adder.read(squares, added);
+      for (std::size_t j = 0; j < kTerms; ++j) {
+        sums.position[j] = adder.read(position[j], added);
+        sums.present[j] = leaf.may_miss[j] ? adder.read(present[j], added) : sums.weight;
       }
     });
-  }
-  sums.weight = read(weight_sum);
-  sums.squares = read(squares);
-  for (std::size_t j = 0; j < leaf.terms; ++j) {
-    sums.position[j] = read(position[j]);
-    sums.present[j] = leaf.may_miss[j] ? read(present[j]) : sums.weight;
-  }
+  });
   return sums;
 }
 
 LeafLines::Products LeafLines::sum_products(const Task& task, const RowWeights& weights,
                                             bool needs_curvature, const Units& units,
-                                            const std::array<double, kMost>& center) const {
+                                            const std::array<double, kMost>& centers) const {
   const Leaf& leaf = leaves_[task.leaf];
-  const std::size_t terms = leaf.terms;
-  const std::uint32_t* const row = rows_.rows(leaf.node) + task.begin;
-  auto gradient = make_sums<kMost>(units.gradient);
-  auto products = make_sums<kProducts>(units.curvature);
-  alignas(64) Strip weight, curvature, scaled;
-  alignas(64) std::array<Strip, kMost> x;
-  for (std::size_t begin = 0; begin < task.end - task.begin; begin += kStrip) {
-    const std::size_t n = std::min(kStrip, task.end - task.begin - begin);
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::uint32_t r = row[begin + i];
-      weight[i] = weights.weight_of(r);
-      curvature[i] = needs_curvature ? weights.curvature_of(r) : weight[i];
-    }
-    vectorized([&, terms, n](auto set) {
-      for (std::size_t j = 0; j < terms; ++j) {
-        double* __restrict const to = scaled.data();
-        const double* const from = x[j].data();
-        move_to_center(positions(task, j) + begin, center[j], n, x[j].data());
-        for (std::size_t i = 0; i < n; ++i) to[i] = curvature[i] * from[i];
-        add_products(set, weight.data(), from, n, gradient[j]);
-        for (std::size_t k = 0; k <= j; ++k) {
-          add_products(set, to, x[k].data(), n, products[place(j, k)]);
+  const std::uint32_t* const row = rows_.rows(leaf.node);
+  Products sums;
+  visit_terms(leaf.terms, [&](auto size) {
+    vectorized([&](auto set) {
+      using Adder = VectorAdder<decltype(set)::value>;
+      using Real = typename Adder::Real;
+      using Bits = typename Adder::Bits;
+      constexpr std::size_t kTerms = decltype(size)::value;
+      const Adder adder(units.curvature.of(0)), gradient_adder(units.gradient.of(0));
+      std::array<Real, kTerms> center;
+      for (std::size_t j = 0; j < kTerms; ++j) fill(centers[j], center[j]);
+      std::array<Bits, kTerms> gradient{};
+      std::array<Bits, place(kTerms, 0)> products{};
+      Bits seen{};
+      alignas(64) Strip weight, curvature;
+      std::size_t added = 0;
+      for (std::size_t begin = task.begin; begin < task.end; begin += kStrip) {
+        const std::size_t n = std::min(kStrip, task.end - begin);
+        read_strip(
+            row + begin, n, [&](std::size_t r) { return weights.weight_of(r); }, weight.data());
+        if (needs_curvature) {
+          read_strip(
+              row + begin, n, [&](std::size_t r) { return weights.curvature_of(r); },
+              curvature.data());
+        }
+        const double* const beside = needs_curvature ? curvature.data() : weight.data();
+        for (std::size_t i = 0; i < n; i += Adder::kRows, added += Adder::kRows) {
+          Real w, h, product;
+          std::memcpy(&w, &weight[i], sizeof w);
+          std::memcpy(&h, beside + i, sizeof h);
+          gradient_adder.look_at(w, seen);
+          std::array<Real, kTerms> x;
+          for (std::size_t j = 0; j < kTerms; ++j) {
+            read_from_center(positions(begin + i, j), center[j], x[j]);
+            product = w;
+            product *= x[j];
+            gradient_adder.add(product, gradient[j]);
+            Real scaled = h;
+            scaled *= x[j];
+            for (std::size_t k = 0; k <= j; ++k) {
+              product = scaled;
+              product *= x[k];
+              adder.add(product, products[place(j, k)]);
+            }
+          }
         }
       }
+      if (Adder::is_any_outside(seen)) units.gradient.lose(0);
+      for (std::size_t j = 0; j < kTerms; ++j) {
+        sums.gradient[j] = gradient_adder.read(gradient[j], added);
+      }
+      for (std::size_t p = 0; p < products.size(); ++p) {
+        sums.curvature[p] = adder.read(products[p], added);
+      }
     });
-  }
-  Products sums;
-  for (std::size_t j = 0; j < terms; ++j) sums.gradient[j] = read(gradient[j]);
-  for (std::size_t p = 0; p < place(terms, 0); ++p) sums.curvature[p] = read(products[p]);
+  });
   return sums;
 }
 
@@ -397,18 +536,11 @@ void LeafLines::evaluate(const NodeLines& lines, const std::uint8_t* nodes, std:
         out[row[i]] = sum;
       }
     };
-    switch (terms) {  // a number that is known beforehand saves a branch for each row
-      case 0: return;
-      case 1: return add(std::integral_constant<std::size_t, 1>{});
-      case 2: return add(std::integral_constant<std::size_t, 2>{});
-      case 3: return add(std::integral_constant<std::size_t, 3>{});
-      default: return add(std::integral_constant<std::size_t, kMost>{});
-    }
+    visit_terms(terms, add);  // a number that is known beforehand saves a branch for each row
   });
 }
 
-LeafLines::Units LeafLines::find_units(const RowWeights& weights, bool needs_curvature,
-                                       double total) const {
+LeafLines::Units LeafLines::find_units(const RowWeights& weights, bool needs_curvature) const {
   const CellUnits& most = weights.units;
   const double of_row = needs_curvature ? most.most_curvature : most.most_weight;
   auto grown = static_cast<std::int64_t>(rows_.grown());
@@ -418,13 +550,12 @@ LeafLines::Units LeafLines::find_units(const RowWeights& weights, bool needs_cur
   units.curvature.set(0, of_row, rows);
   units.squares.set(0, of_row * of_row, rows);
   units.gradient.set(0, most.most_weight, rows);
-  units.sample = FixedPoint(total);
   return units;
 }
 
 LeafLines::Balance LeafLines::balance(const Leaf& leaf, const LineTwin& twin,
                                       const OfClasses<Means>& means, double sample,
-                                      const Units& units) {
+                                      const Units& units) const {
   Balance balance;
   balance.twin = twin;
   std::array<double, kMost> present{};
@@ -442,8 +573,8 @@ LeafLines::Balance LeafLines::balance(const Leaf& leaf, const LineTwin& twin,
     center = present[j] > 0.0 ? std::clamp(center / present[j], 0.0, 1.0) : 0.0;
     double position = 0.0, absent = 0.0;
     for (const Means& of_class : means) {
-      position += units.sample.value(of_class.sample_position[j]);
-      absent -= units.sample.value(of_class.sample_present[j]);
+      position += sample_units_.value(of_class.sample.position[j]);
+      absent -= sample_units_.value(of_class.sample.present[j]);
     }
     absent = leaf.may_miss[j] ? absent + sample : 0.0;
     const double mean = (position + absent * center) / sample;
@@ -528,23 +659,30 @@ void LeafLines::add_line(const Leaf& leaf, const Balance& balance, const Equatio
 
 FittedLines LeafLines::fit(const Tree& tree, const Slots& slots, const RowWeights& weights,
                            const Response& response, const Regularizers& r,
-                           const std::vector<double>& values, double total) const {
+                           const std::vector<double>& values) const {
   const bool needs_curvature = response.needs_curvature();
-  const Units units = find_units(weights, needs_curvature, total);
-  const std::vector<OfClasses<Means>> means =
-      sum_by_leaf<Means>(slots, weights, 6.0, [&](const Task& task, const RowWeights& of_class) {
+  const Units units = find_units(weights, needs_curvature);
+  const std::vector<Task> tasks = join_tasks(
+      [&](std::size_t a, std::size_t b) { return class_of(slots, a) == class_of(slots, b); });
+  std::vector<OfClasses<Means>> means = sum_by_leaf<Means>(
+      tasks, slots, weights, 6.0, [&](const Task& task, const RowWeights& of_class) {
         return sum_means(task, of_class, needs_curvature, units);
       });
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    means[tasks_[t].leaf][class_of(slots, tasks_[t].segment)].sample += samples_[t];
+  }
+  all_reduce(means);
   std::vector<Balance> balances;
   for (std::size_t k = 0; k < leaves_.size(); ++k) {
     const LineTwin twin = response.line_twin(values[leaves_[k].node], r);
     const double sample = tree.cell[leaves_[k].node].weight();
     balances.push_back(balance(leaves_[k], twin, means[k], sample, units));
   }
-  const std::vector<OfClasses<Products>> products = sum_by_leaf<Products>(
-      slots, weights, 12.0, [&](const Task& task, const RowWeights& of_class) {
+  std::vector<OfClasses<Products>> products = sum_by_leaf<Products>(
+      tasks, slots, weights, 12.0, [&](const Task& task, const RowWeights& of_class) {
         return sum_products(task, of_class, needs_curvature, units, balances[task.leaf].center);
       });
+  all_reduce(products);
 
   FittedLines fitted;
   fitted.lines.offsets.push_back(0);

@@ -122,9 +122,10 @@ class TreeGrower::State {
     });
   }
 
-  LeafLines lines(const Tree& tree, const TreeLimits& limits, Team& team) {
+  LeafLines lines(const Tree& tree, const TreeLimits& limits, RowSampleWeights sample_weight,
+                  double total, Team& team) {
     place_all(team);
-    return {tree, rows_, packed_, bins_, limits, team};
+    return {tree, rows_, packed_, bins_, limits, sample_weight, total, team};
   }
 
   std::vector<Cell> weigh(const Tree& tree, const Slots& slots, RowSampleWeights sample_weight,
@@ -407,8 +408,9 @@ JointTree TreeGrower::grow(const Slots& slots, const std::vector<RowWeights>& cl
 void TreeGrower::find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const {
   state_->find_nodes(tree, nodes, team);
 }
-LeafLines TreeGrower::lines(const Tree& tree, const TreeLimits& limits, Team& team) {
-  return state_->lines(tree, limits, team);
+LeafLines TreeGrower::lines(const Tree& tree, const TreeLimits& limits,
+                            RowSampleWeights sample_weight, double total, Team& team) {
+  return state_->lines(tree, limits, sample_weight, total, team);
 }
 std::vector<Cell> TreeGrower::weigh(const Tree& tree, const Slots& slots,
                                     RowSampleWeights sample_weight, const float* shares,

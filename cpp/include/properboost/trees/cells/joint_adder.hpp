@@ -3,12 +3,17 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <vector>
 
 #include "properboost/core/aligned.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/prefetch.hpp"
+#include "properboost/core/vectors.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/data/packed_codes.hpp"
 #include "properboost/trees/cells/joint_units.hpp"
@@ -21,7 +26,10 @@ class JointAdder {
 
   // All arguments must outlive it.
   JointAdder(const PackedCodes& packed, const Bins& bins, const JointUnits& units)
-      : packed_(packed), bins_(bins), units_(units) {}
+      : packed_(packed), units_(units) {
+    for (std::size_t f = 0; f < bins.size(); ++f) first_.push_back(bins.offset(f) * per_code());
+    first_.push_back(bins.total_width() * per_code());
+  }
 
   std::size_t per_code() const noexcept { return units_.stride(); }
   std::size_t per_row() const noexcept { return units_.stride(); }
@@ -41,8 +49,8 @@ class JointAdder {
     Run(const JointAdder& adder, FeatureRange features, Aligned<Unit>& sums, std::size_t /*rows*/,
         Memory& /*none*/)
         : adder_(adder), features_(features), sums_(sums) {
-      std::fill(sums.data() + adder.first(features.begin), sums.data() + adder.first(features.end),
-                Unit{});
+      std::fill(sums.data() + adder.first_[features.begin],
+                sums.data() + adder.first_[features.end], Unit{});
     }
     void add(const std::uint32_t* rows, std::size_t n, std::size_t /*segment*/) {
       const std::size_t most = adder_.packed_.block(kMostRows);
@@ -72,9 +80,6 @@ class JointAdder {
  private:
   static constexpr std::size_t kMostRows = 128;  // of a block
 
-  // Where the sums of a feature begin.
-  std::size_t first(std::size_t f) const { return bins_.offset(f) * units_.stride(); }
-
   // `ahead` rows after them will come next.
   void add_block(const std::uint32_t* rows, std::size_t n, FeatureRange features, Unit* sums,
                  std::size_t ahead) const {
@@ -99,29 +104,45 @@ class JointAdder {
     }
   }
 
+  // GCC would take numbers one by one where they are few, so vectors of them are declared: as large
+  // as they can be without lying in two cache lines.
+  template <std::size_t Vectors, InstructionSet kSet>
+  using VectorFor =
+      std::conditional_t<Vectors * JointUnits::kTogether % VectorOf<Unit, kSet>::kSize == 0,
+                         VectorOf<Unit, kSet>, Wholes<JointUnits::kTogether, Unit>>;
+
   template <std::size_t Vectors>
   void add_vectors(const std::uint32_t* rows, std::size_t n, std::size_t first_vector,
                    FeatureRange features, Unit* sums) const {
-    constexpr std::size_t kNumbers = Vectors * JointUnits::kTogether;
-    const std::size_t place = first_vector * JointUnits::kTogether;
-    const std::size_t stride = units_.stride();
-    vectorized([=, bins = &bins_, packed = &packed_, units = &units_] {
+    vectorized([=, to_sums = sums + first_vector * JointUnits::kTogether,
+                from_units = units_.row(0) + first_vector * JointUnits::kTogether,
+                size = units_.stride(), first = first_.data(), packed = &packed_](auto set) {
+      using Vector = VectorFor<Vectors, decltype(set)::value>;
+      constexpr std::size_t kSize = sizeof(Vector) / sizeof(Unit);
+      Unit* const to = to_sums;  // copies, which nothing written could change
+      const Unit* const from = from_units;
+      const std::size_t* const first_of = first;
+      const std::size_t stride = size, begin = features.begin, end = features.end;
+      std::array<Vector, Vectors * JointUnits::kTogether / kSize> numbers;
       for (std::size_t i = 0; i < n; ++i) {
         const std::uint8_t* const code = packed->row(rows[i]);
-        const std::int32_t* const from = units->row(rows[i]) + place;
-        Unit numbers[kNumbers];
-        for (std::size_t j = 0; j < kNumbers; ++j) numbers[j] = from[j];
-        for (std::size_t f = features.begin; f < features.end; ++f) {
-          Unit* const to = sums + (bins->offset(f) + code[f]) * stride + place;
-          for (std::size_t j = 0; j < kNumbers; ++j) to[j] += numbers[j];
+        std::memcpy(numbers.data(), from + rows[i] * stride, sizeof numbers);
+        for (std::size_t f = begin; f < end; ++f) {
+          Unit* const cell = to + first_of[f] + code[f] * stride;
+          for (std::size_t v = 0; v < numbers.size(); ++v) {
+            Vector sum;
+            std::memcpy(&sum, cell + v * kSize, sizeof sum);
+            sum += numbers[v];
+            std::memcpy(cell + v * kSize, &sum, sizeof sum);
+          }
         }
       }
     });
   }
 
   const PackedCodes& packed_;
-  const Bins& bins_;
   const JointUnits& units_;
+  std::vector<std::size_t> first_;  // where the sums of each feature begin; last, where they end
 };
 
 }  // namespace properboost

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "properboost/core/instruction_set.hpp"
+#include "properboost/core/vectors.hpp"
 #include "properboost/data/binning.hpp"
 #include "properboost/histogram/cells.hpp"
 #include "properboost/trees/cells/cut_scan.hpp"
@@ -40,8 +42,15 @@ class JointCells {
   Total total(const Unit* sums, std::size_t width) const {
     Total total(stride(), 0);
     vectorized([=, size = stride(), to = total.data()] {
-      Unit* const __restrict sum = to;
-      for (std::size_t b = 0; b < width; ++b) add_numbers(sum, sums + b * size, size);
+      using Numbers = Wholes<JointUnits::kTogether, Unit>;  // which stay in a register
+      for (std::size_t j = 0; j < size; j += JointUnits::kTogether) {
+        Numbers sum{}, more;
+        for (std::size_t b = 0; b < width; ++b) {
+          std::memcpy(&more, sums + b * size + j, sizeof more);
+          sum += more;
+        }
+        std::memcpy(to + j, &sum, sizeof sum);
+      }
     });
     return total;
   }
@@ -74,17 +83,22 @@ class JointCells {
     const auto add = [&](const std::uint32_t* row, std::size_t count, std::size_t s, Squares& to) {
       const std::size_t segment_class = slots_.of_segment[s];
       Squares sums(n, 0);
-      vectorized([=, &units = units_, sum = sums.data()] {
-        for (std::size_t i = 0; i < count; ++i) {
-          const std::int32_t* const gradient = units.row(row[i]);
-          if (weight.all_ones()) {
-            for (std::size_t k = 0; k < n; ++k) {
+      vectorized([=, &units = units_, to_sums = sums.data()] {
+        std::int64_t* const __restrict sum = to_sums;  // copies, which nothing written could change
+        const std::size_t classes = n;
+        if (weight.all_ones()) {
+          for (std::size_t i = 0; i < count; ++i) {
+            const std::int32_t* const __restrict gradient = units.row(row[i]);
+            for (std::size_t k = 0; k < classes; ++k) {
               sum[k] += static_cast<std::int64_t>(gradient[k]) * gradient[k];
             }
-            continue;
           }
+          return;
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+          const std::int32_t* const __restrict gradient = units.row(row[i]);
           const double once = 1.0 / weight.stored(row[i]);  // a weight of 2 is two such rows
-          for (std::size_t k = 0; k < n; ++k) {
+          for (std::size_t k = 0; k < classes; ++k) {
             const auto g = static_cast<double>(gradient[k]);
             sum[k] += std::llround(g * g * once);
           }
@@ -126,11 +140,17 @@ class JointCells {
    public:
     Feature(const JointCells& cells, const FeatureBins& bins, const Unit* sums)
         : cells_(cells), bins_(bins), sums_(sums) {
-      const auto width = static_cast<std::size_t>(bins.width());
-      for (std::size_t b = 0; b < width; ++b) {
-        const Unit* const cell = sums + b * cells.stride();
-        occupied_[b] = std::any_of(cell, cell + cells.stride(), [](Unit x) { return x != 0; });
-      }
+      const auto codes = static_cast<std::size_t>(bins.width());
+      vectorized([=, size = cells.stride(), to = occupied_.data()] {
+        bool* const __restrict occupied = to;  // copies, which nothing written could change
+        const Unit* const __restrict numbers = sums;
+        const std::size_t stride = size, width = codes;
+        for (std::size_t b = 0; b < width; ++b) {
+          Unit any = 0;
+          for (std::size_t j = 0; j < stride; ++j) any |= numbers[b * stride + j];
+          occupied[b] = any != 0;
+        }
+      });
     }
     Feature(const Feature&) = delete;
     Feature& operator=(const Feature&) = delete;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "properboost/core/aligned.hpp"
+#include "properboost/core/instruction_set.hpp"
 #include "properboost/core/parallel.hpp"
 #include "properboost/core/random.hpp"
 #include "properboost/data/codes.hpp"
@@ -52,10 +53,11 @@ class JointUnits {
     units_.resize(packed.rows() * stride());
     const std::uint64_t stream = stream_key(key, kRoundingStream);
     team.for_each(blocks.size(), 3.0 * a_pass, [&](std::size_t c) {
-      constexpr std::size_t kStrip = 128;  // rows whose units stay in the cache
       const RowBlock& block = blocks[c];
       const double stands_for = classes[0].stands_for(class_of[block.segment]);
-      std::array<std::uint32_t, kStrip> drawn;
+      Strip<std::uint32_t> drawn;
+      Strip<double> weight, gradient, curvature;
+      Strip<std::int32_t> sign, rounded, beside;
       for (std::size_t begin = block.begin; begin < block.end; begin += kStrip) {
         const std::size_t n = std::min(kStrip, block.end - begin);
         for (std::size_t i = 0; i < n; ++i) {
@@ -65,24 +67,30 @@ class JointUnits {
         std::fill_n(strip, n * stride(), 0);
         for (std::size_t k = 0; k < classes_; ++k) {
           const RowWeights& weights = classes[k];
-          std::int32_t sign = class_of[block.segment] == k ? 1 : -1;
+          const bool is_soft = weights.is_soft();
+          for (std::size_t i = 0; i < n; ++i) weight[i] = stands_for * weights.weight_of(begin + i);
+          std::fill_n(sign.begin(), n, class_of[block.segment] == k ? 1 : -1);
+          for (std::size_t i = 0; is_soft && i < n; ++i) {
+            const double against = stands_for * weights.against_of(begin + i);
+            gradient[i] = std::abs(weight[i] - against);
+            sign[i] = weight[i] < against ? -1 : 1;
+            weight[i] += against;
+          }
+          for (std::size_t i = 0; needs_curvature && i < n; ++i) {
+            curvature[i] = stands_for * weights.curvature_of(begin + i);
+          }
+          // Classes of a row are rounded apart: by a low-discrepancy sequence from its draw.
+          const auto turn = static_cast<std::uint32_t>(k * kGolden);
+          round(is_soft ? gradient : weight, gradients, drawn, turn, n, rounded);
+          const bool are_same = !is_soft && !needs_curvature;
+          if (!are_same) {
+            round(needs_curvature ? curvature : weight, besides, drawn, turn, n, beside);
+          }
+          const Strip<std::int32_t>& divisor = are_same ? rounded : beside;
           std::int32_t* to = strip + k;
           for (std::size_t i = 0; i < n; ++i, to += stride()) {
-            // Classes of a row are rounded apart: by a low-discrepancy sequence from its draw.
-            const auto turn = static_cast<std::uint32_t>(k * kGolden);
-            const double up = 0x1p-32 * static_cast<double>(drawn[i] + turn);
-            double weight = stands_for * weights.weight_of(begin + i);
-            double gradient = weight;
-            if (weights.is_soft()) {
-              const double against = stands_for * weights.against_of(begin + i);
-              gradient = std::abs(weight - against);
-              sign = weight < against ? -1 : 1;
-              weight += against;
-            }
-            const double beside =
-                needs_curvature ? stands_for * weights.curvature_of(begin + i) : weight;
-            to[0] = sign * static_cast<std::int32_t>(gradients * gradient + up);
-            to[classes_] = static_cast<std::int32_t>(besides * beside + up);
+            to[0] = sign[i] * rounded[i];
+            to[classes_] = divisor[i];
           }
         }
       }
@@ -108,6 +116,28 @@ class JointUnits {
   static constexpr std::uint64_t kGolden = 0x9e3779b9;
 
   static constexpr int kBits = 30;  // of sums, before rounding
+
+  static constexpr std::size_t kStrip = 128;  // rows whose units stay in the cache
+  template <class Number>
+  using Strip = std::array<Number, kStrip>;
+
+  // Rounds n numbers, none of which is negative, up or down by the rows' draws.
+  static void round(const Strip<double>& numbers, double per_unit,
+                    const Strip<std::uint32_t>& drawn, std::uint32_t turn, std::size_t n,
+                    Strip<std::int32_t>& out) {
+    vectorized([=, from = numbers.data(), draws = drawn.data(), to = out.data()] {
+      const double* const __restrict number = from;  // copies, which nothing written could change
+      const std::uint32_t* const __restrict draw = draws;
+      std::int32_t* const __restrict rounded = to;
+      const double scale = per_unit;
+      const std::uint32_t shift = turn;
+      const std::size_t all = n;
+      for (std::size_t i = 0; i < all; ++i) {
+        const double up = 0x1p-32 * static_cast<double>(draw[i] + shift);
+        rounded[i] = static_cast<std::int32_t>(scale * number[i] + up);
+      }
+    });
+  }
 
   void hash_rows(const PackedCodes& packed, Team& team) {
     constexpr std::size_t kRows = 4096;

@@ -60,9 +60,10 @@ struct FittedLines {
 // Fits the lines of one tree, whose rows these are, for one class or for several in turn.
 class LeafLines {
  public:
-  // All arguments but the tree must outlive it.
+  // All arguments but the tree must outlive it.  `total` is the sample weight of all rows, by which
+  // the tree's cells are weighed.
   LeafLines(const Tree& tree, const LeafRows& rows, const PackedCodes& packed, const Bins& bins,
-            const TreeLimits& limits, Team& team);
+            const TreeLimits& limits, RowSampleWeights sample_weight, double total, Team& team);
 
   // The bytes for `rows` rows.
   static std::size_t bytes(std::size_t rows) noexcept {
@@ -70,10 +71,10 @@ class LeafLines {
   }
 
   // The tree has the same nodes, weighed by the two classes of the slots; `values` has the value of
-  // each node.  `total` is the sample weight of all rows, by which the tree's cells were weighed.
+  // each node.
   FittedLines fit(const Tree& tree, const Slots& slots, const RowWeights& weights,
                   const Response& response, const Regularizers& r,
-                  const std::vector<double>& values, double total) const;
+                  const std::vector<double>& values) const;
 
   // Writes the values of fitted lines for all rows, which are at these nodes.
   void evaluate(const NodeLines& lines, const std::uint8_t* nodes, std::size_t rows,
@@ -99,12 +100,17 @@ class LeafLines {
   // The units of the sums; curvatures are the rows' own, or their weights.
   struct Units {
     TermUnits curvature, squares, gradient;
-    FixedPoint sample;
+  };
+  // Sums by sample weight.
+  struct Samples {
+    std::array<std::int64_t, kMost> present{}, position{};
+
+    void operator+=(const Samples& other);
   };
   struct Means {
     std::int64_t weight = 0, squares = 0;
     std::array<std::int64_t, kMost> present{}, position{};
-    std::array<std::int64_t, kMost> sample_present{}, sample_position{};  // by sample weight
+    Samples sample;
 
     void operator+=(const Means& other);
     void add_to(AllReduce& all_reduce);
@@ -141,6 +147,7 @@ class LeafLines {
 
   void find_leaves(const Tree& tree);
   void gather();
+  void add_up_samples(RowSampleWeights sample_weight);
   // The tasks, of which neighbours in a leaf are one if their segments are alike: few if a leaf's
   // rows are of many segments.
   template <class AreAlike>
@@ -148,17 +155,25 @@ class LeafLines {
   Means sum_means(const Task& task, const RowWeights& weights, bool needs_curvature,
                   const Units& units) const;
   Products sum_products(const Task& task, const RowWeights& weights, bool needs_curvature,
-                        const Units& units, const std::array<double, kMost>& center) const;
-  // The sums of each leaf, of all processes: those of its tasks, sum_task(task, weights), added up.
-  // Rows with soft labels have those of both labels.
+                        const Units& units, const std::array<double, kMost>& centers) const;
+  template <class WeightOf>
+  static void read_strip(const std::uint32_t* row, std::size_t n, const WeightOf& weight_of,
+                         double* to);
+  static std::size_t class_of(const Slots& slots, std::size_t segment);
+  // The sums of each leaf: those of its tasks, sum_task(task, weights), added up.  Rows with soft
+  // labels have those of both labels.
   template <class Sums, class SumTask>
-  std::vector<OfClasses<Sums>> sum_by_leaf(const Slots& slots, const RowWeights& weights,
-                                           double ns_a_row, const SumTask& sum_task) const;
+  std::vector<OfClasses<Sums>> sum_by_leaf(const std::vector<Task>& tasks, const Slots& slots,
+                                           const RowWeights& weights, double ns_a_row,
+                                           const SumTask& sum_task) const;
+  // Adds those of peers.
+  template <class Sums>
+  void all_reduce(std::vector<OfClasses<Sums>>& leaves) const;
   // The units that no sum over all processes' rows exceeds.
-  Units find_units(const RowWeights& weights, bool needs_curvature, double total) const;
+  Units find_units(const RowWeights& weights, bool needs_curvature) const;
   // `sample` is the leaf's sample weight.
-  static Balance balance(const Leaf& leaf, const LineTwin& twin, const OfClasses<Means>& means,
-                         double sample, const Units& units);
+  Balance balance(const Leaf& leaf, const LineTwin& twin, const OfClasses<Means>& means,
+                  double sample, const Units& units) const;
   static Equations set_up(const Leaf& leaf, const LineTwin& twin,
                           const OfClasses<Products>& products, const Units& units);
   Line solve_ridge(const Leaf& leaf, const Balance& balance, const Equations& equations) const;
@@ -166,8 +181,12 @@ class LeafLines {
   void add_line(const Leaf& leaf, const Balance& balance, const Equations& equations,
                 const Regularizers& r, double value, FittedLines& fitted) const;
   const std::uint8_t* codes(const Task& task) const { return codes_.data() + task.begin * kMost; }
-  const double* positions(const Task& task, std::size_t term) const {
-    return positions_.data() + term * (positions_.size() / kMost) + task.begin;
+  // The positions of rows of a term, by their places.
+  const double* positions(std::size_t place, std::size_t term) const {
+    return positions_.data() + term * (positions_.size() / kMost) + place;
+  }
+  double* positions(std::size_t place, std::size_t term) {
+    return positions_.data() + term * (positions_.size() / kMost) + place;
   }
 
   const LeafRows& rows_;
@@ -177,8 +196,10 @@ class LeafLines {
   Team& team_;
   std::vector<Leaf> leaves_;
   std::vector<Task> tasks_;
-  Aligned<std::uint8_t> codes_;  // [place of a row][term]
-  Aligned<double> positions_;    // [term][place of a row]; NaN if it is missing
+  FixedPoint sample_units_;
+  std::vector<Samples> samples_;  // of each task
+  Aligned<std::uint8_t> codes_;   // [place of a row][term]
+  Aligned<double> positions_;     // [term][place of a row]; NaN if it is missing
 };
 
 }  // namespace properboost

@@ -71,8 +71,10 @@ class TreeGrower {
   static constexpr std::size_t kMostNodes = 255;
   static constexpr std::size_t kMostLevels = 7;  // of splits, of which each node may have two
   void find_nodes(const Tree& tree, std::uint8_t* nodes, Team& team) const;
-  // Lines in its leaves, to be fitted before the next tree is grown.
-  LeafLines lines(const Tree& tree, const TreeLimits& limits, Team& team);
+  // Lines in its leaves, to be fitted before the next tree is grown; `total` is the sample weight
+  // of all rows.
+  LeafLines lines(const Tree& tree, const TreeLimits& limits, RowSampleWeights sample_weight,
+                  double total, Team& team);
   // The sample weight of its rows, by class and node; `total` is that of all rows.  With soft
   // labels `shares` has those of the positive class, or else it is null.
   std::vector<Cell> weigh(const Tree& tree, const Slots& slots, RowSampleWeights sample_weight,
