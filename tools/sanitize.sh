@@ -7,9 +7,9 @@
 # self-test, every case of the engine, and tests of the Python suite, if PYTHON names an interpreter
 # with their packages (make sanitize does).  Clang's detector of races runs every case on several
 # threads, for several callers at once, after it has detected a planted race.  --short takes fewer
-# rows and tests, and leaves the analyser out.  Debian's g++ has the first two sanitizers, clang and
-# libomp-dev the third; the script names and skips those that are missing.  WORK names the folder of
-# the builds, build/sanitize by default.
+# rows and tests, compiles loops for one instruction set, and leaves the analyser out.  Debian's g++
+# has the first two sanitizers, clang and libomp-dev the third; the script names and skips those that
+# are missing.  WORK names the folder of the builds, build/sanitize by default.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=${WORK:-$root/build/sanitize}
@@ -30,11 +30,13 @@ export UBSAN_OPTIONS=print_stacktrace=1
 
 if [ $short = yes ]; then
   rows=8000
+  copies=-DPROPERBOOST_ONE_COPY=ON
   tests="tests/engine/test_binning.py tests/engine/test_bundles.py tests/engine/test_narrow_sums.py
     tests/engine/test_narrow_trees.py
     tests/engine/test_peers.py tests/engine/test_prediction.py tests/models/test_tree.py"
 else
   rows=60000
+  copies=-DPROPERBOOST_ONE_COPY=OFF
   # A third of the suite: the most direct calls of the engine, with every kind of table and loss.
   tests="tests/engine tests/models tests/fitting tests/data tests/rado tests/losses tests/persistence
     tests/estimators/test_every_model.py"
@@ -45,7 +47,7 @@ say() { echo "== $1 ($(($(date +%s) - began)) s)"; }
 build() { # folder, further CMake arguments
   folder=$1
   shift
-  cmake -S "$root" -B "$work/$folder" "$@" >"$work/$folder.log" 2>&1 \
+  cmake -S "$root" -B "$work/$folder" $copies "$@" >"$work/$folder.log" 2>&1 \
     && cmake --build "$work/$folder" --parallel "$jobs" >>"$work/$folder.log" 2>&1 \
     || { tail -n 60 "$work/$folder.log"; exit 1; }
 }

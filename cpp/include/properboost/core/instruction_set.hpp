@@ -5,6 +5,9 @@
 // of it that was compiled, everything inlined, for the set in use.  The code of a loop fixes the
 // order of its additions, and nothing is contracted, so every set gives the same bits.  A kernel
 // with one argument receives its set, for operations that a set has no vectors for.
+//
+// With PROPERBOOST_ONE_COPY there is the copy of the baseline alone, which takes half of the time to
+// build: sanitizers check source lines, and all copies have the same.
 #pragma once
 
 #include <type_traits>
@@ -60,7 +63,7 @@ template <class Kernel>
 
 template <class Kernel>
 void vectorized(const Kernel& kernel) {
-#if PROPERBOOST_X86_SETS
+#if PROPERBOOST_X86_SETS && !defined(PROPERBOOST_ONE_COPY)
   switch (instruction_set()) {
     case InstructionSet::kAvx512: return detail::run_avx512(kernel);
     case InstructionSet::kAvx2: return detail::run_avx2(kernel);
