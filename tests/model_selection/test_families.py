@@ -11,6 +11,7 @@ from helpers.products import make_rows
 from helpers.searches import search_soon as search
 from properboost.model_selection import deadline, search_run
 from properboost.model_selection.families import FAMILIES
+from properboost.model_selection.fit_in_time import FinalFit
 
 NAMES = [family.name for family in FAMILIES]
 ADDITIVE = {family.name for family in FAMILIES if family.additive}
@@ -386,7 +387,7 @@ def test_a_time_limit_counts_for_pairs():
 
 @pytest.mark.parametrize(("affordable", "n_draws"), [(3.7, 3), (0.2, 1), (99.0, 4)])
 def test_a_limited_time_averages_as_many_draws_as_fit_into_it(monkeypatch, affordable, n_draws):
-    monkeypatch.setattr(search_run.SearchRun, "_count_affordable", lambda _: affordable)
+    monkeypatch.setattr(FinalFit, "count_affordable", lambda _: affordable)
     X, y = make_rows(100)
     limited = {"effort": 2, "time_limit": 1000.0}
     trees = {
@@ -402,7 +403,7 @@ def test_a_limited_time_averages_as_many_draws_as_fit_into_it(monkeypatch, affor
 
 @pytest.mark.parametrize(("affordable", "n_bags"), [(5.9, 5), (3.9, 0), (99.0, 16)])
 def test_a_limited_time_averages_as_many_bags_as_fit_into_it(monkeypatch, affordable, n_bags):
-    monkeypatch.setattr(search_run.SearchRun, "_count_affordable", lambda _: affordable)
+    monkeypatch.setattr(FinalFit, "count_affordable", lambda _: affordable)
     X, y = make_rows(200)
     model = search({"weak_learner": "stump"}, effort=3, time_limit=1000.0).fit(X, y)
     assert model.best_params_.get("outer_bags", 0) == n_bags
