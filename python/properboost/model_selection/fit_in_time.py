@@ -25,7 +25,7 @@ MORE_ROUNDS = 1.0 / 3.0
 AFFORDABLE_ROUND = 0.02
 """The share of the time left up to which a round with all rows is timed."""
 
-MOST_HASTE = 6.0
+MOST_HASTE = 3.0
 """The most times by which the rate of trees rises where the time does not allow all rounds."""
 
 FEWEST_BAGS = 4
@@ -91,6 +91,10 @@ class FinalFit:
         """Take the seconds of a fit to a split, unless they are known."""
         self._seconds_a_fit = self._seconds_a_fit or seconds
 
+    def expect_rounds(self, more: float) -> None:
+        """Expect so many times more rounds than those of a fit so far."""
+        self._seconds_a_fit *= more
+
     def count_affordable(self) -> float:
         """Return how many fits to all rows the rest of the time allows."""
         if not self._deadline.is_limited:
@@ -110,7 +114,7 @@ class FinalFit:
         more = self.row_ratio**MORE_ROUNDS
         n_estimators = min(round(more * n_estimators), self._most[chosen.selection])
         # Some rounds are timed, if they cost little: a row of a sample costs less.
-        self._seconds_a_fit *= more
+        self.expect_rounds(more)
         a_round = self.row_ratio * self._seconds_a_fit / n_estimators
         if a_round < AFFORDABLE_ROUND * self._deadline.seconds_left:
             self._seconds_a_fit = n_estimators * time_a_round(chosen) / self.row_ratio

@@ -108,6 +108,12 @@ OF_A_GROUP, LEAST_OF_A_GROUP = 0.4, 0.04
 It is at least the other share of the limit: in less time they would hardly begin.
 """
 
+MORE_OF_MEANS = 1.25
+"""The factor on the rounds of trees whose draws or bags are averaged, where rows are enough.
+
+Their number was chosen for single draws on fewer rows, which overfit earlier.
+"""
+
 MOST_ROUNDS, MOST_CYCLES = 1000, 200
 """The most estimators where ``max_estimators`` is None."""
 
@@ -243,9 +249,22 @@ class SearchRun:
             winner = self._go_on(winner, results)
         if search.calibrate and not self._space.pins_calibration:
             self._calibrate(winner, results)
+        if self._by_family and not self._is_sample and not search.one_standard_error:
+            self._take_more_rounds(winner.candidate, results)
         if self.deadline.is_limited:
             self._fit_to_time(winner.candidate, results)
         return winner, results
+
+    def _take_more_rounds(self, chosen: Candidate, results: SearchResults) -> None:
+        """Give trees that are averaged more rounds than single draws."""
+        params, n_before = results.best_params, results.of_winner["n_estimators_"]
+        is_mean = getattr(params["weak_learner"], "n_draws", 1) > 1 or self._count_bags(params)
+        is_open = self._space.n_estimators is None and chosen.options.weak_learner.is_grown
+        if is_mean and is_open and are_representative(self._rows):
+            most = self._count_estimators(None)[chosen.selection]
+            n_estimators = max(min(round(MORE_OF_MEANS * n_before), most), n_before)
+            params["n_estimators"] = results.of_winner["n_estimators_"] = n_estimators
+            self._final.expect_rounds(n_estimators / n_before)
 
     def _go_on(self, winner: Winner, results: SearchResults) -> Winner:
         """Return the winner with as many estimators as help, if its group had too little time."""
@@ -304,19 +323,13 @@ class SearchRun:
 
     def deal_to_bags(self, results: SearchResults) -> tuple[SortedRows, BagPlan] | None:
         """Deal the rows to the bags of the model that was chosen, if it has any."""
-        search, params = self._search, results.best_params
-        learner, are_pinned = params["weak_learner"], "outer_bags" in params
-        n_bags = 0
-        if are_pinned:
-            n_bags = make_bags(params["outer_bags"]).n_bags
-        elif (search.effort or 0) >= BAGS_FROM and learner.is_readable:
-            n_bags = AUTO_BAGS if getattr(learner, "n_draws", 1) == 1 else 0
-            n_bags = self._final.count_bags(n_bags)
+        params = results.best_params
+        are_pinned, n_bags = "outer_bags" in params, self._count_bags(params)
         if not n_bags:
             return None
         try:
-            design = design_for(learner, n_bags)
-            seed = checks.seed(search.random_state)
+            design = design_for(params["weak_learner"], n_bags)
+            seed = checks.seed(self._search.random_state)
             order, bags = deal_to_bags(self._rows, design, seed, self._groups)
         except ValueError:
             if are_pinned:
@@ -324,6 +337,15 @@ class SearchRun:
             return None
         params.setdefault("outer_bags", n_bags)
         return order, bags
+
+    def _count_bags(self, params: Mapping[str, Any]) -> int:
+        """Return the bags of a model with these parameters."""
+        learner = params["weak_learner"]
+        if "outer_bags" in params:
+            return make_bags(params["outer_bags"]).n_bags
+        if (self._search.effort or 0) < BAGS_FROM or not learner.is_readable:
+            return 0
+        return self._final.count_bags(AUTO_BAGS if getattr(learner, "n_draws", 1) == 1 else 0)
 
     # -- setting up --------------------------------------------------------------------------------
 
@@ -531,7 +553,8 @@ class SearchRun:
     ) -> Winner | None:
         """Return the best additive candidate, to which pairs are added; None for no pairs.
 
-        Where no families are compared, it is the winner.
+        Where no families are compared, it is the winner.  If it is far behind, pairs are not
+        compared, unless the space has them.
         """
         if not self._by_family:
             return winner if self._space.pins_pairs else None
@@ -539,6 +562,8 @@ class SearchRun:
         candidates = compared.candidates
         for k in np.argsort(-np.array(compared.ratings), kind="stable").tolist():
             if candidates[k].family in additive and candidates[k].options.step not in SOLVED:
+                if not self._space.pins_pairs and compared.is_far_behind(k):
+                    return None
                 at = int(results.cv_results["n_estimators"][k]) - 1
                 return _pick(candidates, compared.scores, k, at, winner.split_rows)
         return None
