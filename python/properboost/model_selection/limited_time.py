@@ -21,7 +21,7 @@ GROWTH: Mapping[int, tuple[float, float, float]] = {
 
 The powers are least squares over 30 data sets (benchmarks/peers/lines.jsonl).  The factors are
 twice as large, because searches differ by a factor of two, and waiting less than announced is fine.
-That of effort 3 is a third of the one there, since steps take less time.
+That of effort 3 is smaller, since its steps take less time than there.
 """
 
 ROWS_A_SECOND = 5_000.0
