@@ -8,6 +8,7 @@ import pytest
 import properboost as pb
 from helpers.products import make_rows
 from helpers.searches import search_soon as search
+from properboost.model_selection import families
 from properboost.model_selection.compare_families import CandidateRecord, compare
 from properboost.model_selection.cv_scores import CVScores
 from properboost.model_selection.search_space import Step
@@ -119,3 +120,23 @@ def test_averaged_trees_get_more_rounds_than_single_draws_where_rows_are_enough(
         assert other.n_estimators_ == other.cv_results_["n_estimators"][at]
     again = pb.ProperBoostClassifier(**model.best_params_).fit(X, y)
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+def test_readable_trees_have_draws_where_rows_are_enough_and_bags_if_all_models_are_readable(
+    monkeypatch,
+):
+    one = [family for family in families.FAMILIES if family.name == "readable symmetric trees"]
+    monkeypatch.setattr(families, "FAMILIES", one)
+    X, y = make_rows(1200)
+
+    def averages(n_rows, space=None, **settings):
+        model = search({"weak_learner": "tree"} | (space or {}), **settings)
+        params = model.fit(X[:n_rows], y[:n_rows]).best_params_
+        return params["weak_learner"].n_draws, params.get("outer_bags", 0)
+
+    assert averages(1200) == (8, 0)
+    assert averages(1200, readable=True) == (1, 16)
+    assert averages(300) == (1, 16)
+    assert averages(1200, {"outer_bags": 4}) == (1, 4)
+    assert averages(1200, {"weak_learner__n_draws": 3}) == (3, 0)
+    assert averages(1200, effort=2) == (8, 0)

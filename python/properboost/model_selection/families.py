@@ -36,6 +36,7 @@ from properboost.parameters.learners import LEARNERS, MOST_READABLE, ROWS_PER_BI
 
 __all__ = [
     "BAGS_FROM",
+    "DRAWS_OF_EFFORT",
     "FAMILIES",
     "GRID",
     "NAMES",

@@ -56,6 +56,7 @@ from properboost.model_selection.cv_splits import (
 from properboost.model_selection.deadline import Deadline, StopInTime
 from properboost.model_selection.families import (
     BAGS_FROM,
+    DRAWS_OF_EFFORT,
     NAMES,
     SearchDesign,
     is_auto,
@@ -78,7 +79,7 @@ from properboost.parameters import checks
 from properboost.parameters.boosting import BoostingOptions
 from properboost.parameters.declare import Parameter, declared
 from properboost.parameters.kinds import CONDITIONAL, SOLVED
-from properboost.parameters.learners import LEARNERS
+from properboost.parameters.learners import LEARNERS, Tree
 from properboost.parameters.rows import read_binning
 from properboost.parameters.splitters import CV
 from properboost.parameters.stages import make_bags
@@ -250,10 +251,25 @@ class SearchRun:
         if search.calibrate and not self._space.pins_calibration:
             self._calibrate(winner, results)
         if self._by_family and not self._is_sample and not search.one_standard_error:
+            self._take_draws(winner.candidate, results.best_params)
             self._take_more_rounds(winner.candidate, results)
         if self.deadline.is_limited:
             self._fit_to_time(winner.candidate, results)
         return winner, results
+
+    def _take_draws(self, chosen: Candidate, params: dict[str, Any]) -> None:
+        """Average draws of readable trees, and no bags, where rows are enough.
+
+        Bags leave out rows, which costs more where labels have little noise.  A search for readable
+        models alone keeps them, because they have standard errors.
+        """
+        learner, space = params["weak_learner"], self._space
+        are_open = not chosen.keeps_learner and "weak_learner__n_draws" not in space
+        if self._search.readable or not are_open or "outer_bags" in params:
+            return
+        effort, is_one = self._search.effort or 0, isinstance(learner, Tree) and learner.draws
+        if is_one and effort >= BAGS_FROM and are_representative(self._rows):
+            params["weak_learner"] = learner.replace(n_draws=DRAWS_OF_EFFORT[effort])
 
     def _take_more_rounds(self, chosen: Candidate, results: SearchResults) -> None:
         """Give trees that are averaged more rounds than single draws."""
