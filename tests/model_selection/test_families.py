@@ -9,8 +9,9 @@ from sklearn.datasets import load_wine, make_classification
 import properboost as pb
 from helpers.products import make_rows
 from helpers.searches import search_soon as search
-from properboost.model_selection import deadline, search_run
+from properboost.model_selection import compare_families, deadline, search_run
 from properboost.model_selection.families import FAMILIES
+from properboost.model_selection.fit_in_time import FinalFit
 
 NAMES = [family.name for family in FAMILIES]
 ADDITIVE = {family.name for family in FAMILIES if family.additive}
@@ -26,7 +27,7 @@ def test_without_arguments_families_are_compared_and_the_best_is_one_model():
     begin = time.perf_counter()
     model = search().fit(X, y)
     took = time.perf_counter() - begin
-    assert families_of(model) == [*NAMES, "pairs"]
+    assert families_of(model) == NAMES  # tables are far behind: no pairs
     results = model.family_results_
     assert np.all((results["dropped"] >= 0) & (results["dropped"] <= results["candidates"]))
     assert np.all(results["seconds"] > 0.0)
@@ -36,7 +37,7 @@ def test_without_arguments_families_are_compared_and_the_best_is_one_model():
     assert model.best_score_ == results["mean_test_score"][best]
     assert results["behind"][best] == 0.0
     assert np.all(results["behind"] >= 0.0)
-    assert results["candidates"].sum() == len(model.cv_results_["params"]) + 8  # of pairs
+    assert results["candidates"].sum() == len(model.cv_results_["params"])
     assert set(model.cv_results_["family"]) == set(NAMES)
     assert "trees" in model.family_  # trees can learn the product
 
@@ -175,11 +176,27 @@ def test_no_step_changes_what_is_given():
     columns = search(space).fit(X, y).cv_results_
     assert set(columns["param_weak_learner__max_features"]) == {0.5, 1.0}
     assert set(columns["param_gain"]) == {1.0}
-    assert len(set(columns["param_weak_learner__min_child_weight"])) > 1  # a step did
+    assert len(set(columns["param_weak_learner__max_depth"].compressed())) > 2  # a step did
+
+
+def test_fine_steps_come_with_effort():
+    X, y = make_rows(150)
+    space = {"weak_learner": "tree", "weak_learner__grow_policy": "symmetric"}
+    weights = [
+        set(
+            search(space, effort=effort)
+            .fit(X, y)
+            .cv_results_["param_weak_learner__min_child_weight"]
+        )
+        for effort in (3, 4)
+    ]
+    assert weights[0] == {0.1}
+    assert {0.01, 0.1} <= weights[1]
 
 
 def test_no_step_changes_an_object():
     X, y = make_rows(150)
+    y = np.where(X[:, 0] > 0.5, 2, y)
     trees = [pb.Tree(max_leaf_nodes=4), pb.Tree(max_leaf_nodes=8, max_features=1.0)]
     model = search({"weak_learner": trees}).fit(X, y)
     tried = [params["weak_learner"] for params in model.cv_results_["params"]]
@@ -384,9 +401,9 @@ def test_a_time_limit_counts_for_pairs():
         assert families_of(search(space, time_limit=1e-6).fit(X, y)) == ["stumps"]
 
 
-@pytest.mark.parametrize(("affordable", "n_draws"), [(3.7, 3), (0.2, 1), (99.0, 4)])
+@pytest.mark.parametrize(("affordable", "n_draws"), [(3.7, 3), (0.2, 1), (99.0, 8)])
 def test_a_limited_time_averages_as_many_draws_as_fit_into_it(monkeypatch, affordable, n_draws):
-    monkeypatch.setattr(search_run.SearchRun, "_count_affordable", lambda _: affordable)
+    monkeypatch.setattr(FinalFit, "count_affordable", lambda _: affordable)
     X, y = make_rows(100)
     limited = {"effort": 2, "time_limit": 1000.0}
     trees = {
@@ -402,7 +419,7 @@ def test_a_limited_time_averages_as_many_draws_as_fit_into_it(monkeypatch, affor
 
 @pytest.mark.parametrize(("affordable", "n_bags"), [(5.9, 5), (3.9, 0), (99.0, 16)])
 def test_a_limited_time_averages_as_many_bags_as_fit_into_it(monkeypatch, affordable, n_bags):
-    monkeypatch.setattr(search_run.SearchRun, "_count_affordable", lambda _: affordable)
+    monkeypatch.setattr(FinalFit, "count_affordable", lambda _: affordable)
     X, y = make_rows(200)
     model = search({"weak_learner": "stump"}, effort=3, time_limit=1000.0).fit(X, y)
     assert model.best_params_.get("outer_bags", 0) == n_bags
@@ -411,7 +428,7 @@ def test_a_limited_time_averages_as_many_bags_as_fit_into_it(monkeypatch, afford
 def test_a_step_that_would_outlast_the_time_is_not_begun(monkeypatch):
     """The clock goes a second a look: estimators beyond the time are never boosted."""
     X, y = make_rows(200)
-    free = search({"weak_learner": "stump"}, effort=2).fit(X, y)
+    free = search({"weak_learner": "table"}, effort=1).fit(X, y)
     now = [0.0]
 
     def look():
@@ -421,7 +438,7 @@ def test_a_step_that_would_outlast_the_time_is_not_begun(monkeypatch):
     monkeypatch.setattr(search_run.time, "perf_counter", look)
     monkeypatch.setattr(deadline.time, "monotonic", lambda: now[0])
     with pytest.warns(UserWarning, match="the best of"):
-        model = search({"weak_learner": "stump"}, effort=2, time_limit=20.0).fit(X, y)
+        model = search({"weak_learner": "table"}, effort=1, time_limit=20.0).fit(X, y)
     assert model.ended_ == "time_limit"
     assert model.validation_curves_.shape[2] < free.validation_curves_.shape[2]
     assert now[0] < 20.0 + 5.0
@@ -459,7 +476,8 @@ class Interrupted:
         return estimator.score(X, y)
 
 
-def test_an_interrupt_leaves_the_best_so_far():
+def test_an_interrupt_leaves_the_best_so_far(monkeypatch):
+    monkeypatch.setattr(compare_families, "CLIMBS", {})
     X, y = make_rows(100)
     counted = Interrupted(10**9)
     levels = {"weak_learner__grow_policy": "symmetric"}

@@ -16,6 +16,7 @@ from properboost.data.labels import read_rows
 from properboost.model_selection import deadline, limited_time, search_run
 from properboost.model_selection.deadline import Deadline, StopInTime
 from properboost.model_selection.families import FAMILIES
+from properboost.model_selection.fit_in_time import FinalFit
 from properboost.model_selection.limited_time import choose_sample
 from properboost.model_selection.race import Race
 from properboost.model_selection.search_stages import list_stages
@@ -155,12 +156,12 @@ def test_the_limit_ends_the_final_fit_which_keeps_its_rounds(monkeypatch, space)
     np.testing.assert_array_equal(again.decision_function(X), limited.decision_function(X))
 
 
-@pytest.mark.parametrize(("affordable", "faster"), [(0.5, 2.0), (0.01, 6.0), (1.5, 1.0)])
+@pytest.mark.parametrize(("affordable", "faster"), [(0.5, 2.0), (0.01, 3.0), (1.5, 1.0)])
 def test_trees_hurry_if_the_time_allows_less_than_one_fit(monkeypatch, affordable, faster):
     X, y = make_rows(200)
     space = {**TREES, "weak_learner__n_draws": 1, "weak_learner__interaction_cst": None}
     slow = search(space, effort=2, time_limit=1000.0).fit(X, y)
-    monkeypatch.setattr(search_run.SearchRun, "_count_affordable", lambda _: affordable)
+    monkeypatch.setattr(FinalFit, "count_affordable", lambda _: affordable)
     quick_one = search(space, effort=2, time_limit=1000.0).fit(X, y)
     rates = [model.best_params_["learning_rate"] for model in (slow, quick_one)]
     assert rates[1] == pytest.approx(faster * rates[0])
@@ -213,13 +214,12 @@ def test_a_warning_names_the_rows_and_families_that_were_left_out(monkeypatch):
 def test_more_families_follow_only_if_the_best_can_still_be_fitted(monkeypatch, seconds, families):
     X, y = sample_few(monkeypatch)
 
-    leaves_time = search_run.SearchRun._leaves_time
+    leaves_time = FinalFit.leaves_time
 
-    def see(run, compared):
-        taking = dataclasses.replace(compared, seconds=[seconds] * len(compared.seconds))
-        return leaves_time(run, taking)
+    def see(final, best, _):
+        return leaves_time(final, best, seconds)
 
-    monkeypatch.setattr(search_run.SearchRun, "_leaves_time", see)
+    monkeypatch.setattr(FinalFit, "leaves_time", see)
     model = search(effort=2, cv="auto", time_limit=1000.0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

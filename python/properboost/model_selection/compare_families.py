@@ -4,12 +4,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.model_selection.cv_scores import CVScores
+from properboost.model_selection.cv_scores import CVScores, mean_scores
 from properboost.model_selection.race import Race
 from properboost.model_selection.search_space import Candidate, Step
 
@@ -29,8 +29,26 @@ PAIRS = "pairs"
 ENDS = ("interrupted", "time_limit")
 """The reasons for which a comparison may end early."""
 
-STEPS = {3: (2, 1), 4: (3, 2), 5: (12, 7)}
-"""Rounds of steps, and families that take them, by effort."""
+
+class Climb(NamedTuple):
+    """The steps from the best candidates."""
+
+    sweeps: int
+    """Rounds of steps, ..."""
+    families: int
+    """... and families that take them."""
+    narrows: bool = False
+    """Whether later rounds change those settings alone whose steps helped before."""
+
+
+CLIMBS = {3: Climb(2, 1, narrows=True), 4: Climb(3, 2), 5: Climb(12, 7)}
+"""The steps by effort."""
+
+FAR_ERRORS, FAR_SHARE = 2.0, 0.05
+"""The standard errors and the share of the best score by which a candidate is far behind it.
+
+No steps and no pairs make up for both: on folds of development sets none did.
+"""
 
 Evaluate = Callable[[Sequence[Candidate], str], CVScores]
 """Function that takes candidates and the name of their family, and returns their scores."""
@@ -124,6 +142,22 @@ class CandidateRecord:
         members = [k for k, c in enumerate(self.candidates) if c.family == family]
         return max(members, key=lambda k: self.ratings[k])
 
+    def is_far_behind(self, candidate: int) -> bool:
+        """Whether steps could not make a candidate the best."""
+        best = int(np.argmax(self.ratings))
+        of_best, of_candidate = (self._score_splits(k) for k in (best, candidate))
+        behind = of_best - of_candidate
+        if np.isnan(behind).any():
+            return False
+        noise = FAR_ERRORS * float(_find_errors(behind[None])[0]) if len(behind) > 1 else 0.0
+        return bool(behind.mean() > max(noise, FAR_SHARE * abs(of_best.mean())))
+
+    def _score_splits(self, candidate: int) -> NDArray[np.float64]:
+        """Return the scores of a candidate on each split, where their mean is best."""
+        curves = self.curves(candidate)[0]
+        scores: NDArray[np.float64] = curves[:, int(np.argmax(mean_scores(curves[None])[0]))]
+        return scores
+
 
 def compare(
     plans: Sequence[ComparedFamily],
@@ -146,21 +180,21 @@ def compare(
     before the first result is raised.
     """
     comparison = _Comparison(evaluate, rate, race)
-    times, width = STEPS.get(effort or 0, (0, 0))
+    climb = CLIMBS.get(effort or 0, Climb(0, 0))
     in_order = sorted(plans, key=attrgetter("rung")) if by_effort else [*reversed(plans)]
     for plan in in_order:
         may_be_over = by_effort and plan.rung > 1 and comparison.known.candidates
         if may_go_on is not None and may_be_over and not may_go_on(comparison.known):
             comparison.known.ended = "time_limit"
             break
-        is_last = plan is in_order[-1] and times == 0
+        is_last = plan is in_order[-1] and climb.sweeps == 0
         if not comparison.run(plan.candidates, plan.name, is_last=is_last):
             break
     known = comparison.known
     if len(plans) > 1:
         known.sort([plan.name for plan in plans])
     if known.ended is None:
-        comparison.climb(plans, times, width)
+        comparison.climb(plans, climb)
     return known
 
 
@@ -170,6 +204,7 @@ class _Comparison:
     def __init__(self, evaluate: Evaluate, rate: Rate, race: Race | None) -> None:
         self._evaluate, self._rate, self._race = evaluate, rate, race
         self._tried: set[str] = set()
+        self._helpful: dict[str, set[str]] = {}
         self.known = CandidateRecord()
 
     def run(
@@ -212,22 +247,27 @@ class _Comparison:
             known.ended = "time_limit"
         return known.ended is None
 
-    def climb(self, plans: Sequence[ComparedFamily], times: int, width: int) -> None:
-        """Take steps from the best candidates of the best families, at most `times` times.
+    def climb(self, plans: Sequence[ComparedFamily], climb: Climb) -> None:
+        """Take steps from the best candidates of the best families.
 
-        The best readable family takes steps, too, so that what reading costs is not overstated.
+        The best readable family takes steps, too, so that what reading costs is not overstated,
+        unless it is far behind.
         """
-        for _ in range(times):
+        for sweep in range(climb.sweeps):
             before = len(self.known.candidates)
             ranked = self._rank(plans)
-            readable = [plan for plan in ranked[width:] if plan.is_readable]
-            if any(plan.is_readable for plan in ranked[:width]):
-                readable = []
-            for plan in [*ranked[:width], *readable[:1]]:
-                if not self._step(plan):
+            stepping = ranked[: climb.families]
+            if not any(plan.is_readable for plan in stepping):
+                readable = [plan for plan in ranked if plan.is_readable]
+                stepping += [plan for plan in readable[:1] if not self._is_far_behind(plan)]
+            for plan in stepping:
+                if not self._step(plan, narrows=climb.narrows and sweep > 0):
                     return
             if len(self.known.candidates) == before:
                 return
+
+    def _is_far_behind(self, plan: ComparedFamily) -> bool:
+        return self.known.is_far_behind(self.known.find_best(plan.name))
 
     def _list_new(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return the candidates not tried yet, those that the engine batches side by side."""
@@ -250,16 +290,22 @@ class _Comparison:
         begun = [plan for plan in plans if any(c.family == plan.name for c in known.candidates)]
         return sorted(begun, key=lambda plan: -known.ratings[known.find_best(plan.name)])
 
-    def _step(self, plan: ComparedFamily) -> bool:
-        """Try steps from a family's best candidate, then helpful ones together."""
+    def _step(self, plan: ComparedFamily, *, narrows: bool) -> bool:
+        """Try steps from a family's best candidate, then helpful ones together.
+
+        If it `narrows`, steps of settings that did not help before are left out.
+        """
         known = self.known
         at = known.find_best(plan.name)
         steps = plan.list_steps(known.candidates[at])
+        if narrows and plan.name in self._helpful:
+            steps = [step for step in steps if self._helpful[plan.name] & {*step.settings}]
         if not self.run([step.candidate for step in steps], plan.name, at):
             return False
         rated = {_name(c): r for c, r in zip(known.candidates, known.ratings, strict=True)}
         ratings = [rated.get(_name(step.candidate), -np.inf) for step in steps]
         better = [k for k, rating in enumerate(ratings) if rating > known.ratings[at]]
+        self._helpful[plan.name] = {name for k in better for name in steps[k].settings}
         if len(better) < 2:
             return True
         better.sort(key=lambda k: ratings[k])  # later steps of one ladder override earlier ones

@@ -36,6 +36,7 @@ from properboost.parameters.learners import LEARNERS, MOST_READABLE, ROWS_PER_BI
 
 __all__ = [
     "BAGS_FROM",
+    "DRAWS_OF_EFFORT",
     "FAMILIES",
     "GRID",
     "NAMES",
@@ -70,6 +71,8 @@ class Family:
     """Its start values, for names that the space lacks and where they have an effect."""
     ladders: Sequence[Sequence[Settings]] = ()
     """Settings in order: a step replaces one by its neighbour."""
+    fine: Sequence[Sequence[Settings]] = ()
+    """More ladders from `FINE_FROM` on."""
     additive: bool = False
     """Whether its models are sums of functions of one feature, to which pairs can be added."""
     readable: bool = False
@@ -309,6 +312,10 @@ def _check_readable(model: Any) -> None:
         )
 
 
+FINE_FROM = 4
+"""The least effort with steps on the fine ladders, which seldom help."""
+
+
 @dataclasses.dataclass(frozen=True)
 class FamilyPlan:
     """A family in one search."""
@@ -319,6 +326,8 @@ class FamilyPlan:
     """The draws of trees in the final model, except in objects; 0 where the space has them."""
     candidates: list[Candidate]
     """The candidates that are compared first."""
+    ladders: Sequence[Sequence[Settings]] = ()
+    """The settings that steps replace, in order."""
 
     @property
     def name(self) -> str:
@@ -355,7 +364,7 @@ class FamilyPlan:
 
     def _list_rungs(self, best: Candidate) -> Iterator[Settings]:
         """Yield the neighbours of a candidate on the family's ladders, except on pinned ones."""
-        for ladder in self.family.ladders:
+        for ladder in self.ladders:
             names = {name for rung in ladder for name in rung}
             at = next((k for k, rung in enumerate(ladder) if _has(best, rung)), None)
             if at is not None and not any(self.pins(name, best) for name in names):
@@ -438,7 +447,8 @@ def list_plans(
             candidates = [*_list_plain(family, space, total, class_weights), *candidates]
         placed = [_place(c, name if by_family else None, rows_per_bin) for c in candidates]
         n_draws = 0 if has_draws else _count_draws(family, search.effort)
-        plans.append(FamilyPlan(family, space, n_draws, placed))
+        fine = family.fine if (search.effort or 0) >= FINE_FROM else ()
+        plans.append(FamilyPlan(family, space, n_draws, placed, [*family.ladders, *fine]))
     return plans
 
 
@@ -485,7 +495,7 @@ def is_auto(search: Any, name: str) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-DRAWS_OF_EFFORT = {2: 4, 3: 8, 4: 8, 5: 16}
+DRAWS_OF_EFFORT = {1: 4, 2: 8, 3: 8, 4: 8, 5: 16}
 """The draws of trees in the final model, by effort."""
 
 
@@ -520,11 +530,9 @@ def _ladder(name: str, *values: float | int | str) -> list[Settings]:
 
 _OF_TREES = (
     _ladder("weak_learner__max_features", 0.15, 0.3, 0.5, 0.75, 1.0),
-    _ladder("weak_learner__min_child_weight", 0.001, 0.01, 0.1, 1.0, 5.0, 20.0),
-    _ladder("learning_rate", 0.025, 0.05, 0.1, 0.2),
     _ladder("selection", "unbiased", "greedy"),
-    ({"response": "newton", "l2": 0.1}, {"response": "real", "l2": 0.0}),
 )
+_WEIGHTS = _ladder("weak_learner__min_child_weight", 0.001, 0.01, 0.1, 1.0, 5.0, 20.0)
 _RESPONSES: Sequence[Settings] = (
     {"response": "real", "learning_rate": 1.0, "l2": 0.0},
     {"response": "newton", "learning_rate": 0.2, "l2": 0.1},
@@ -534,7 +542,7 @@ _DEPTHS = _ladder("weak_learner__max_depth", 2, 3, 4, 5, 6, 7)
 _LINES = _ladder("weak_learner__linear_l2", 1.0, 5.0, 20.0, 80.0)
 _CYCLES: Start = {"selection": ["cyclic"], "learning_rate": [1.0]}
 _NEWTON: Start = {
-    "response": ["newton"], "l2": [0.1], "gain": [1.0], "learning_rate": [0.1],
+    "response": ["newton"], "l2": [0.1], "gain": [1.0], "learning_rate": [0.2],
     "weak_learner__max_features": [0.3], "weak_learner__min_child_weight": [0.1],
     "selection": ["unbiased", "greedy"],
 }  # fmt: skip
@@ -585,30 +593,32 @@ FAMILIES = (
     Family(
         "readable symmetric trees", 1, _trees("symmetric", lines=True),
         {**_NEWTON, **_FEW_LEVELS, **_STIFF_LINES, **_FEW_FEATURES},
-        (*_OF_TREES, _DEPTHS, _LINES, _LIMITS),
+        (*_OF_TREES, _DEPTHS, _LIMITS), (_WEIGHTS, _LINES),
         readable=True, never=_WITHOUT_LIMIT,
     ),
     Family(
         "readable trees", 2, _trees("best_first", lines=True),
         {**_NEWTON, **_FEW_LEAVES, **_STIFF_LINES, **_FEW_FEATURES},
-        (*_OF_TREES, _LEAVES, _LINES, _LIMITS),
+        (*_OF_TREES, _LEAVES, _LIMITS), (_WEIGHTS, _LINES),
         readable=True, never=_WITHOUT_LIMIT,
     ),
     Family(
         "trees", 2, _trees("best_first", lines=False),
-        {**_NEWTON, **_FEW_LEAVES}, (*_OF_TREES, _LEAVES),
+        {**_NEWTON, **_FEW_LEAVES}, (*_OF_TREES, _LEAVES), (_WEIGHTS,),
     ),
     Family(
         "symmetric trees", 3, _trees("symmetric", lines=False),
-        {**_NEWTON, **_FEW_LEVELS}, (*_OF_TREES, _DEPTHS),
+        {**_NEWTON, **_FEW_LEVELS}, (*_OF_TREES, _DEPTHS), (_WEIGHTS,),
     ),
     Family(
         "trees with lines", 3, _trees("best_first", lines=True),
-        {**_NEWTON, **_FEW_LEAVES, **_STIFF_LINES}, (*_OF_TREES, _LEAVES, _LINES),
+        {**_NEWTON, **_FEW_LEAVES, **_STIFF_LINES}, (*_OF_TREES, _LEAVES),
+        (_WEIGHTS, _LINES),
     ),
     Family(
         "symmetric trees with lines", 1, _trees("symmetric", lines=True),
-        {**_NEWTON, **_FEW_LEVELS, **_STIFF_LINES}, (*_OF_TREES, _DEPTHS, _LINES),
+        {**_NEWTON, **_FEW_LEVELS, **_STIFF_LINES}, (*_OF_TREES, _DEPTHS),
+        (_WEIGHTS, _LINES),
     ),
 )  # fmt: skip
 """The families, simple ones first."""

@@ -1,6 +1,5 @@
 """A running search: it compares families, then pairs, and calibrates the winner."""
 
-import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import StratifiedKFold
 
-from properboost.cached import cached_property
 from properboost.data.labels import Rows, SortedRows, read_groups
 from properboost.data.whole_sums import add_up_by
 from properboost.engine.protocols import RowSource, TrainingRows
@@ -58,11 +56,13 @@ from properboost.model_selection.cv_splits import (
 from properboost.model_selection.deadline import Deadline, StopInTime
 from properboost.model_selection.families import (
     BAGS_FROM,
+    DRAWS_OF_EFFORT,
     NAMES,
     SearchDesign,
     is_auto,
     list_plans,
 )
+from properboost.model_selection.fit_in_time import FinalFit
 from properboost.model_selection.limited_time import choose_sample
 from properboost.model_selection.one_standard_error import regularize
 from properboost.model_selection.prefer_readable import prefer_readable
@@ -79,7 +79,7 @@ from properboost.parameters import checks
 from properboost.parameters.boosting import BoostingOptions
 from properboost.parameters.declare import Parameter, declared
 from properboost.parameters.kinds import CONDITIONAL, SOLVED
-from properboost.parameters.learners import LEARNERS
+from properboost.parameters.learners import LEARNERS, Tree
 from properboost.parameters.rows import read_binning
 from properboost.parameters.splitters import CV
 from properboost.parameters.stages import make_bags
@@ -109,17 +109,11 @@ OF_A_GROUP, LEAST_OF_A_GROUP = 0.4, 0.04
 It is at least the other share of the limit: in less time they would hardly begin.
 """
 
-MORE_ROUNDS = 1.0 / 3.0
-"""The power of the rows to which rounds of trees grow; on four tables it is .1 to .6."""
+MORE_OF_MEANS = 1.25
+"""The factor on the rounds of trees whose draws or bags are averaged, where rows are enough.
 
-AFFORDABLE_ROUND = 0.02
-"""The share of the time left up to which a round with all rows is timed."""
-
-MOST_HASTE = 6.0
-"""The most times by which the rate of trees rises where the time does not allow all rounds."""
-
-FEWEST_BAGS = 4
-"""The fewest bags by which a limited time replaces those of a readable model."""
+Their number was chosen for single draws on fewer rows, which overfit earlier.
+"""
 
 MOST_ROUNDS, MOST_CYCLES = 1000, 200
 """The most estimators where ``max_estimators`` is None."""
@@ -222,9 +216,12 @@ class SearchRun:
         if not self._by_family:
             warn_of_free_gains(self._space, self._plans[0].candidates)
         self.training, self._split_rows = self._encode()
-        self._is_sample = self.deadline.is_limited and self._row_ratio > FEW_COMPARED
+        most = self._count_estimators(self._space.n_estimators)
+        self._final = FinalFit(
+            self.deadline, self._space, self._split_rows, self.training.n_rows, most
+        )
+        self._is_sample = self.deadline.is_limited and self._final.row_ratio > FEW_COMPARED
         self._limit = self.deadline.share(COMPARING_SAMPLES if self._is_sample else COMPARING)
-        self._seconds_a_fit = 0.0
         self._race = self._make_race()
 
     @property
@@ -250,49 +247,72 @@ class SearchRun:
         elif self._space.pins_pairs:
             results.best_params["interactions"] = self._take_pairs_untried()
         if self.deadline.is_limited and not search.one_standard_error:
-            winner = self._finish(winner, results)
+            winner = self._go_on(winner, results)
         if search.calibrate and not self._space.pins_calibration:
             self._calibrate(winner, results)
+        if self._by_family and not self._is_sample and not search.one_standard_error:
+            self._take_draws(winner.candidate, results.best_params)
+            self._take_more_rounds(winner.candidate, results)
         if self.deadline.is_limited:
-            self._fit_rounds_to_rows(winner.candidate, results)
-            self._take_fewer_draws(winner.candidate, results)
-            self._hurry(winner.candidate, results)
+            self._fit_to_time(winner.candidate, results)
         return winner, results
 
-    def _finish(self, winner: Winner, results: SearchResults) -> Winner:
+    def _take_draws(self, chosen: Candidate, params: dict[str, Any]) -> None:
+        """Average draws of readable trees, and no bags, where rows are enough.
+
+        Bags leave out rows, which costs more where labels have little noise.  A search for readable
+        models alone keeps them, because they have standard errors.
+        """
+        learner, space = params["weak_learner"], self._space
+        are_open = not chosen.keeps_learner and "weak_learner__n_draws" not in space
+        if self._search.readable or not are_open or "outer_bags" in params:
+            return
+        effort, is_one = self._search.effort or 0, isinstance(learner, Tree) and learner.draws
+        if is_one and effort >= BAGS_FROM and are_representative(self._rows):
+            params["weak_learner"] = learner.replace(n_draws=DRAWS_OF_EFFORT[effort])
+
+    def _take_more_rounds(self, chosen: Candidate, results: SearchResults) -> None:
+        """Give trees that are averaged more rounds than single draws."""
+        params, n_before = results.best_params, results.of_winner["n_estimators_"]
+        is_mean = getattr(params["weak_learner"], "n_draws", 1) > 1 or self._count_bags(params)
+        is_open = self._space.n_estimators is None and chosen.options.weak_learner.is_grown
+        if is_mean and is_open and are_representative(self._rows):
+            most = self._count_estimators(None)[chosen.selection]
+            n_estimators = max(min(round(MORE_OF_MEANS * n_before), most), n_before)
+            params["n_estimators"] = results.of_winner["n_estimators_"] = n_estimators
+            self._final.expect_rounds(n_estimators / n_before)
+
+    def _go_on(self, winner: Winner, results: SearchResults) -> Winner:
         """Return the winner with as many estimators as help, if its group had too little time."""
-        (curve,) = mean_scores(results.validation_curves[winner.index][None])
-        most = self._count_estimators(self._space.n_estimators)[winner.candidate.selection]
-        n_known = int(np.flatnonzero(np.isfinite(curve))[-1]) + 1
-        is_done = winner.n_estimators < n_known or n_known == most
-        if is_done or results.ended == "interrupted" or results.of_winner["family_"] == PAIRS:
+        if results.ended == "interrupted" or results.of_winner["family_"] == PAIRS:
             return winner
-        # The fit to all rows takes as many times longer as they are more.
-        race = Race(self.deadline.share(1.0 / (1.0 + self._row_ratio)), drops=False)
-        begin = time.perf_counter()
-        name = winner.candidate.family or "searching"
+        chosen, curves = winner.candidate, results.validation_curves[winner.index]
         try:
-            scores = self._boost([winner.candidate], self._split_rows, name, race=race)
+            scores = self._final.go_on(chosen, winner.n_estimators, curves, self._boost_on)
         except KeyboardInterrupt:
             results.ended = "interrupted"
             return winner
-        self._seconds_a_fit = (time.perf_counter() - begin) / results.n_splits
+        if scores is None:
+            return winner
         any_number = self._space.n_estimators is None
         _, best_at = find_best_numbers(scores, any_number=any_number)
         if best_at[0] < winner.n_estimators:
             return winner
-        longer = _pick([winner.candidate], scores, 0, int(best_at[0]), self._split_rows)
+        longer = _pick([chosen], scores, 0, int(best_at[0]), self._split_rows)
         before = results.best_params
         results.take(replace(longer, index=winner.index))
         results.best_params = before | results.best_params
         return longer
 
-    @cached_property
-    def _row_ratio(self) -> float:
-        """How many times more rows there are than those on which a split trains."""
-        rows = self._split_rows[0]
-        is_training = rows.segment_roles[0] == TRAIN
-        return self.training.n_rows / int(np.diff(rows.order.segments)[is_training].sum())
+    def _fit_to_time(self, chosen: Candidate, results: SearchResults) -> None:
+        """Choose rounds, draws and the rate of the final fit by the rows and the time."""
+        params, final = results.best_params, self._final
+        if self._is_sample:
+            n_before = results.of_winner["n_estimators_"]
+            params["n_estimators"] = final.fit_rounds_to_rows(chosen, n_before, self._time_a_round)
+        params["weak_learner"] = final.take_fewer_draws(chosen, params["weak_learner"])
+        params |= final.hurry(chosen, params["n_estimators"])
+        results.of_winner["n_estimators_"] = params["n_estimators"]
 
     def _interrupts_check(self, compared: CandidateRecord, winner: Winner) -> bool:
         """Check the order of rows if there is time; return whether a user interrupted that."""
@@ -310,80 +330,22 @@ class SearchRun:
         judged = _calibrate(winner, self._task)
         results.calibration, results.held_out_scores = judged.record, judged.scores
         results.best_params |= judged.corrections
-        seconds = (time.perf_counter() - begin) / results.n_splits
-        self._seconds_a_fit = self._seconds_a_fit or seconds
+        self._final.learn_seconds((time.perf_counter() - begin) / results.n_splits)
 
-    def _fit_rounds_to_rows(self, chosen: Candidate, results: SearchResults) -> None:
-        """Give trees that were compared on few rows as many rounds as help with all rows."""
-        is_open = self._space.n_estimators is None
-        if self._is_sample and is_open and chosen.options.weak_learner.is_grown:
-            more = self._row_ratio**MORE_ROUNDS
-            most = self._count_estimators(None)[chosen.selection]
-            n_estimators = min(round(more * results.of_winner["n_estimators_"]), most)
-            self._set_rounds(n_estimators, results)
-            self._time_fit(chosen, more, n_estimators)
-
-    def _time_fit(self, chosen: Candidate, more: float, n_estimators: int) -> None:
-        """Time some rounds with all rows, if these cost little; a row of a sample costs less."""
-        self._seconds_a_fit *= more
-        a_round = self._row_ratio * self._seconds_a_fit / n_estimators
-        if a_round < AFFORDABLE_ROUND * self.deadline.seconds_left:
-            learns = replace(self._batch, roles=np.full_like(self._batch.roles[:1], TRAIN))
-            rows = SplitRows(self._rows, self._order, learns, self.training)
-            self._seconds_a_fit = n_estimators * time_a_round(chosen, rows) / self._row_ratio
-
-    def _set_rounds(self, n_estimators: int, results: SearchResults) -> None:
-        """Set the rounds of the final fit."""
-        results.best_params["n_estimators"] = results.of_winner["n_estimators_"] = n_estimators
-
-    def _count_affordable(self) -> float:
-        """Return how many fits to all rows the rest of the time allows."""
-        if not self.deadline.is_limited:
-            return np.inf
-        seconds = self._row_ratio * max(self._seconds_a_fit, 1e-3)
-        return 0.8 * max(self.deadline.seconds_left, 0.0) / seconds
-
-    def _take_fewer_draws(self, chosen: Candidate, results: SearchResults) -> None:
-        """Average fewer draws of trees if the time does not allow all, unless they are pinned."""
-        learner = results.best_params["weak_learner"]
-        if isinstance(learner, str) or chosen.keeps_learner:
-            return
-        n_draws = getattr(learner, "n_draws", 1)
-        affordable = max(1, int(min(self._count_affordable(), n_draws)))
-        if affordable < n_draws and "weak_learner__n_draws" not in self._space:
-            results.best_params["weak_learner"] = learner.replace(n_draws=affordable)
-
-    def _hurry(self, chosen: Candidate, results: SearchResults) -> None:
-        """Give trees fewer rounds at a greater rate if the time does not allow one fit.
-
-        Rounds that the deadline cuts off would leave a model of too small steps.
-        """
-        options, share = chosen.options, self._count_affordable()
-        rate = options.find_rate(chosen.loss.rate_factor)
-        is_pinned = "learning_rate" in self._space or self._space.n_estimators is not None
-        if share >= 1.0 or is_pinned or not options.weak_learner.is_grown:
-            return
-        faster = max(min(1.0 / share if share else np.inf, MOST_HASTE, 1.0 / rate), 1.0)
-        n_estimators = math.ceil(results.of_winner["n_estimators_"] / faster)
-        results.best_params["learning_rate"] = rate * faster
-        self._set_rounds(n_estimators, results)
+    def _time_a_round(self, chosen: Candidate) -> float:
+        """Return the seconds of a candidate's round with all rows."""
+        learns = replace(self._batch, roles=np.full_like(self._batch.roles[:1], TRAIN))
+        return time_a_round(chosen, SplitRows(self._rows, self._order, learns, self.training))
 
     def deal_to_bags(self, results: SearchResults) -> tuple[SortedRows, BagPlan] | None:
         """Deal the rows to the bags of the model that was chosen, if it has any."""
-        search, params = self._search, results.best_params
-        learner, are_pinned = params["weak_learner"], "outer_bags" in params
-        n_bags = 0
-        if are_pinned:
-            n_bags = make_bags(params["outer_bags"]).n_bags
-        elif (search.effort or 0) >= BAGS_FROM and learner.is_readable:
-            n_bags = AUTO_BAGS if getattr(learner, "n_draws", 1) == 1 else 0
-            n_bags = int(min(n_bags, self._count_affordable()))
-            n_bags = n_bags if n_bags >= FEWEST_BAGS else 0
+        params = results.best_params
+        are_pinned, n_bags = "outer_bags" in params, self._count_bags(params)
         if not n_bags:
             return None
         try:
-            design = design_for(learner, n_bags)
-            seed = checks.seed(search.random_state)
+            design = design_for(params["weak_learner"], n_bags)
+            seed = checks.seed(self._search.random_state)
             order, bags = deal_to_bags(self._rows, design, seed, self._groups)
         except ValueError:
             if are_pinned:
@@ -391,6 +353,15 @@ class SearchRun:
             return None
         params.setdefault("outer_bags", n_bags)
         return order, bags
+
+    def _count_bags(self, params: Mapping[str, Any]) -> int:
+        """Return the bags of a model with these parameters."""
+        learner = params["weak_learner"]
+        if "outer_bags" in params:
+            return make_bags(params["outer_bags"]).n_bags
+        if (self._search.effort or 0) < BAGS_FROM or not learner.is_readable:
+            return 0
+        return self._final.count_bags(AUTO_BAGS if getattr(learner, "n_draws", 1) == 1 else 0)
 
     # -- setting up --------------------------------------------------------------------------------
 
@@ -458,15 +429,14 @@ class SearchRun:
         )
 
     def _leaves_time(self, compared: CandidateRecord) -> bool:
-        """Whether the best candidate so far can still be fitted to all rows in time.
-
-        With less time, its rounds are worth more than other candidates.
-        """
+        """Whether the best candidate so far can still be fitted to all rows in time."""
         best = int(np.argmax(compared.ratings))
-        seconds = compared.seconds[best] * self._row_ratio / self._task.n_splits
-        if compared.candidates[best].options.weak_learner.is_grown:
-            seconds *= self._row_ratio**MORE_ROUNDS
-        return seconds < self.deadline.seconds_left
+        seconds = compared.seconds[best] / self._task.n_splits
+        return self._final.leaves_time(compared.candidates[best], seconds)
+
+    def _boost_on(self, candidate: Candidate, race: Race) -> CVScores:
+        name = candidate.family or "searching"
+        return self._boost([candidate], self._split_rows, name, race=race)
 
     def _boost(
         self,
@@ -599,7 +569,8 @@ class SearchRun:
     ) -> Winner | None:
         """Return the best additive candidate, to which pairs are added; None for no pairs.
 
-        Where no families are compared, it is the winner.
+        Where no families are compared, it is the winner.  If it is far behind, pairs are not
+        compared, unless the space has them.
         """
         if not self._by_family:
             return winner if self._space.pins_pairs else None
@@ -607,6 +578,8 @@ class SearchRun:
         candidates = compared.candidates
         for k in np.argsort(-np.array(compared.ratings), kind="stable").tolist():
             if candidates[k].family in additive and candidates[k].options.step not in SOLVED:
+                if not self._space.pins_pairs and compared.is_far_behind(k):
+                    return None
                 at = int(results.cv_results["n_estimators"][k]) - 1
                 return _pick(candidates, compared.scores, k, at, winner.split_rows)
         return None

@@ -11,22 +11,22 @@ __all__ = ["list_stages"]
 
 WEIGHTS: Mapping[str, float] = {
     "tables": 1.0,
-    "smooth tables": 1.0,
-    "stumps": 1.0,
-    "readable symmetric trees": 10.0,
-    "readable trees": 11.0,
-    "trees": 5.0,
-    "symmetric trees": 8.0,
-    "trees with lines": 6.0,
-    "symmetric trees with lines": 15.0,
+    "smooth tables": 0.3,
+    "stumps": 0.4,
+    "readable symmetric trees": 1.6,
+    "readable trees": 1.2,
+    "trees": 0.7,
+    "symmetric trees": 2.8,
+    "trees with lines": 0.9,
+    "symmetric trees with lines": 2.4,
 }
 """The time of each family's first candidates, compared with that of tables, on ADULT."""
 
-OF_STEPS, OF_PAIRS, OF_FINAL = 130.0, 2.0, 15.0
-"""The times of steps from the best, of pairs and of the final fit, in the same unit."""
+OF_STEPS: Mapping[int, float] = {3: 5.0, 4: 40.0, 5: 150.0}
+"""The time of steps from the best by effort, in the same unit."""
 
-STEPS_FROM = 3
-"""The least effort at which a search takes steps, and tries pairs."""
+OF_PAIRS, OF_FINAL, OF_GRID = 6.0, 9.0, 100.0
+"""The times of pairs, of the final fit and of a grid, in the same unit."""
 
 
 def list_stages(model: Any, *, again: bool = False) -> list[Stage]:
@@ -41,9 +41,10 @@ def _list_comparisons(search: SearchParameters) -> list[Stage]:
     design = design_search(search)
     names = list(design.families)
     if not design.by_family:
-        return [Stage("searching", OF_STEPS)]
+        return [Stage("searching", OF_GRID)]
     names = sorted(names, key=find_rung) if search.time_limit is not None else names[::-1]
     stages = [Stage(name, WEIGHTS.get(name, 10.0)) for name in names]
-    if (search.effort or 0) >= STEPS_FROM:
-        stages += [Stage(STEPS, OF_STEPS), Stage(PAIRS, OF_PAIRS)]
+    of_steps = OF_STEPS.get(search.effort or 0)
+    if of_steps is not None:
+        stages += [Stage(STEPS, of_steps), Stage(PAIRS, OF_PAIRS)]
     return stages
