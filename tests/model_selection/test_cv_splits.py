@@ -212,8 +212,10 @@ def test_more_folds_than_rows_of_any_class_are_refused():
 @pytest.mark.parametrize(
     ("counts", "effort", "expected"),
     [
-        ((500, 500), 1, 1),  # one split that holds out a fifth
-        ((500, 500), 2, 1),
+        ((750, 750), 1, 1),  # one split that holds out a fifth
+        ((750, 750), 2, 1),
+        ((749, 750), 1, 3),  # a fifth would be too few
+        ((500, 500), 2, 3),
         ((500, 500), 3, 5),
         ((499, 500), 2, 5),  # too few rows
         ((980, 19), 2, 5),  # a rare class

@@ -84,6 +84,10 @@ ENOUGH_ROWS, ENOUGH_OF_CLASS = 2_000, 20
 """Rows times classes, and rows of the rarest class, at which a part of the rows suffices."""
 
 
+LEAST_HELD_OUT, FOLDS_OF_FEW = 300, 3
+"""The fewest held-out rows of a single split, and the folds that replace a smaller one."""
+
+
 def choose_folds(rows: Rows, *, grouped: bool) -> CV:
     """Return stratified folds, at most as many as the largest class has rows for.
 
@@ -103,11 +107,15 @@ def choose_folds(rows: Rows, *, grouped: bool) -> CV:
 def choose_split(rows: Rows, *, grouped: bool) -> CV:
     """Return a split that holds out a fifth of the rows at random; folds if that is too few.
 
-    A single fold of sorted rows would depend on the place of the cut.
+    A single fold of sorted rows would depend on the place of the cut.  Few held-out rows decide by
+    chance, so all rows are held out in turn, at random as well.
     """
     if grouped or not are_representative(rows):
         return choose_folds(rows, grouped=grouped)
-    return StratifiedShuffleSplit(1, test_size=0.2, random_state=0)
+    held_out = 1.0 / FOLDS
+    if held_out * count_rows(rows).sum() < LEAST_HELD_OUT:
+        return StratifiedKFold(FOLDS_OF_FEW, shuffle=True, random_state=0)
+    return StratifiedShuffleSplit(1, test_size=held_out, random_state=0)
 
 
 def are_representative(rows: Rows) -> bool:
