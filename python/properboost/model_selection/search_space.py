@@ -110,8 +110,8 @@ class SearchParameters(PatienceParameters):
         doc="""
         How rows are split: so many stratified folds, a splitter of scikit-learn, or pairs of arrays
         of positions.  "auto" is 5 folds, of whole groups if there are `groups`; with an `effort` of
-        1 or 2 one split that holds out a fifth by chance, and below 1,500 rows three folds by
-        chance, if no class is rare.
+        1 or 2 a random split that holds out a fifth, and below 1,500 rows three random folds, if
+        no class is rare.
         """,
         option="stratified folds",
     )
