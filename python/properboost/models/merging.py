@@ -476,7 +476,7 @@ def _merge_pair(
     )
     is_coarser = len(origins[0]) * len(origins[1]) > MOST_CELLS
     values = np.zeros((len(sums[0]), len(origins[0]), len(origins[1])))
-    weight = np.zeros(values.shape[1:])
+    weight, apart = np.zeros(values.shape[1:]), np.zeros(len(values))
     for k, (i, p) in enumerate(members):
         ensemble, parts = ensembles[i], []
         for side, j in enumerate(key):
@@ -491,10 +491,30 @@ def _merge_pair(
         weight += np.where(inside, of_pair * parts[0][:, None] * parts[1], 0.0)
         for m, of_model in enumerate(sums[i]):
             if is_coarser:
-                ensemble.move_effects(of_model, p)
+                effects = ensemble.move_effects(of_model, p)
+                apart[m] += factors[i] * _find_largest(effects, ensemble.pairs[p], key, united, i)
             values[m] += np.where(inside, factors[i] * ensemble.cells_of(of_model, p)[at], 0.0)
-    grid = _Grid(*key, levels, values, weight)
+    grid = _Grid(*key, levels, values, weight, float(apart.max()))
     return _coarsen(grid, [united[j].bins for j in key]) if is_coarser else grid
+
+
+def _find_largest(
+    effects: tuple[Array, Array],
+    pair: PairBins,
+    key: tuple[int, int],
+    united: Sequence[UnitedBins],
+    i: int,
+) -> float:
+    """Return the largest main effect of a pair that a row gets if its other value has no level.
+
+    Such rows had 0 from the pair, as those with unseen categories.
+    """
+    largest = 0.0
+    others = (pair.second_level, key[1]), (pair.first_level, key[0])
+    for effect, (level, j) in zip(effects, others, strict=True):
+        if np.any(level[united[j].codes[i]] < 0):
+            largest = max(largest, float(np.abs(effect).max()))
+    return largest
 
 
 def _find_parts(origin: NDArray[np.int16], weight: Array) -> Array:
@@ -553,7 +573,7 @@ def _coarsen(grid: _Grid, bins: Sequence[FeatureBins]) -> _Grid:
     moved = np.abs(grid.values - values[:, places[0]][:, :, places[1]])
     weight = np.zeros(weight.shape)
     np.add.at(weight, np.ix_(*places), grid.weight)
-    lost = float(moved.max(initial=0.0))
+    lost = grid.lost + float(moved.max(initial=0.0))
     return replace(grid, values=values, weight=weight, levels=(levels[0], levels[1]), lost=lost)
 
 
