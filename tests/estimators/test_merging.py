@@ -238,22 +238,25 @@ def test_trees_of_merged_lines_are_described_by_the_means_of_their_models():
         assert text == halved.describe_tree(of_part)
 
 
-def test_bins_of_lines_beyond_the_limit_are_joined_with_a_warning():
+@pytest.mark.parametrize("scale", [1.0, 4.4e307])
+def test_bins_of_lines_beyond_the_limit_are_joined_with_a_warning(scale):
     rng = np.random.default_rng(0)
     parts = []
-    for _ in range(2):
-        X = rng.normal(size=(4000, 2))
+    for k in range(3):
+        X = (rng.normal(size=(4000, 2)) + np.array([0, k])).clip(-4, 4)
         raw = 3 * np.sin(X[:, 0]) + X[:, 0] * X[:, 1]
         y = rng.random(4000) < 1 / (1 + np.exp(-raw))
-        parts.append(fit(X, y, weak_learner=LINES, rows_per_bin=None, n_estimators=10))
+        parts.append(fit(scale * X, y, weak_learner=LINES, rows_per_bin=None, n_estimators=10))
     with pytest.warns(UserWarning, match="features? 0, feature 1 the bins or cells") as caught:
         merged = pb.merge_models(parts)
     assert [bins.n_bins for bins in merged.ensemble_.binning.features] == [255, 255]
-    X = rng.normal(size=(5000, 2))
+    X = scale * rng.normal(size=(5000, 2)).clip(-4, 4)
     moved = np.abs(merged.decision_function(X) - find_mean(parts, X, merged.edits_[0]["weights"]))
     warned_of = float(str(caught[0].message).rsplit(" ", 1)[1])
     assert 0.0 < moved.max() <= 1.1 * warned_of < 0.3
     check_terms(merged, X[:300])
+    for grid in merged.ensemble_.grids:
+        assert grid.weights.sum() == pytest.approx(12000.0)
 
 
 @pytest.mark.filterwarnings("ignore:the models have more bins", "ignore:sample_weight has a mean")

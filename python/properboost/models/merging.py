@@ -34,6 +34,7 @@ from properboost.models.merged_bins import (
     recode,
 )
 from properboost.models.merged_lines import (
+    JoinedBins,
     LineMeans,
     find_line_changes,
     join_line_bins,
@@ -209,17 +210,18 @@ def _merge_trees(
 ) -> MergedEnsemble:
     """Return trees side by side, over fewer bins where lines distinguish more than is allowed."""
     means = list_line_means(ensembles, factors)
-    united, curves, lost = _join_bins(ensembles, united, means)
-    for feature, label in zip(united, labels, strict=True):
+    joined = _join_bins(ensembles, united, means)
+    thinned = [of_feature.united for of_feature in joined]
+    for feature, label in zip(thinned, labels, strict=True):
         most = MOST_BINS if isinstance(feature.bins, NumericBins) else MAX_CATEGORIES
         if feature.bins.n_bins > most:
             raise ValueError(
                 f"models of trees must separate at most {most} bins of {label} in all, and not "
                 f"{feature.bins.n_bins}: fit them with fewer max_bins"
             )
-    binning = Binning(tuple(feature.bins for feature in united), ensembles[0].binning.from_dtype)
+    binning = Binning(tuple(feature.bins for feature in thinned), ensembles[0].binning.from_dtype)
     origins = tuple(
-        binning.set_means({j: of_feature.get(k) for j, of_feature in enumerate(curves)})
+        binning.set_means({j: of_feature.means.get(k) for j, of_feature in enumerate(joined)})
         for k in range(len(means))
     )
     models = []
@@ -229,7 +231,7 @@ def _merge_trees(
             scaled = replace(rounds, step=factor * rounds.step, bag=None)
             first = next((k for k, of_lines in enumerate(means) if of_lines.model == i), 0)
             parts.append(
-                recode(scaled.from_origin(first), [feature.codes[i] for feature in united])
+                recode(scaled.from_origin(first), [feature.codes[i] for feature in thinned])
             )
         models.append(Rounds.chain(parts))
     if len(origins) == 1:
@@ -239,23 +241,26 @@ def _merge_trees(
     merged = TreeEnsemble(
         binning,
         tuple(models),
-        tuple(np.sum(feature.weights, axis=0) for feature in united),
+        tuple(np.sum(feature.weights, axis=0) for feature in thinned),
         joint=ensembles[0].joint,
         origins=origins,
     )
+    lost = {(j,): feature.moved for j, feature in enumerate(joined) if feature.moved > 0.0}
     if any(ensemble.terms is None for ensemble in ensembles):
         return MergedEnsemble(merged, lost)
     grids = [{g.features: g for g in ensemble.grids or ()} for ensemble in ensembles]
-    with_grids = merged.with_grids(lambda new: [_merge_cells(grid, grids, united) for grid in new])
+    groups = [feature.group for feature in joined]
+    with_grids = merged.with_grids(
+        lambda new: [_merge_cells(grid, grids, united, groups) for grid in new]
+    )
     return MergedEnsemble(with_grids, lost)
 
 
 def _join_bins(
     ensembles: Sequence[TreeEnsemble], united: Sequence[UnitedBins], means: Sequence[LineMeans]
-) -> tuple[list[UnitedBins], list[dict[int, Array]], dict[tuple[int, ...], float]]:
-    """Return bins that a model may have, their means for each model's lines, and what is lost."""
-    joined, curves = [], []
-    lost: dict[tuple[int, ...], float] = {}
+) -> list[JoinedBins]:
+    """Return bins that a model may have; the edges of splits stay."""
+    joined = []
     for j, feature in enumerate(united):
         used = np.zeros(max(0, feature.bins.n_bins - 1), dtype=bool)
         if isinstance(feature.bins, NumericBins):
@@ -264,23 +269,20 @@ def _join_bins(
                 assert isinstance(bins, NumericBins)
                 changes = find_changes(ensemble.models, j, bins.n_bins)
                 used |= np.isin(feature.bins.edges, bins.edges[changes])
-        thinned, of_feature, moved = join_line_bins(j, feature, used, means)
-        joined.append(thinned)
-        curves.append(of_feature)
-        if moved > 0.0:
-            lost[j,] = moved
-    return joined, curves, lost
+        joined.append(join_line_bins(j, feature, used, means))
+    return joined
 
 
 def _merge_cells(
     grid: TermGrid,
     grids_of_models: Sequence[dict[tuple[int, ...], TermGrid]],
     united: Sequence[UnitedBins],
+    groups: Sequence[NDArray[np.intp]],
 ) -> Array:
     """Return the training weight of each cell of a term, of the models that have the term.
 
-    Where a model had one level for several, its weight is assumed to be in all of them by the
-    weights of their codes.
+    `groups` have the grid's code of each united one.  Where a model had one level for several, its
+    weight is assumed to be in all of them by the weights of their codes.
     """
     total = np.zeros(grid.shape)
     for i, grids in enumerate(grids_of_models):
@@ -291,7 +293,9 @@ def _merge_cells(
         for axis, j in enumerate(grid.features):
             feature = united[j]
             parts = find_parts(
-                former.levels[axis][feature.codes[i]], grid.levels[axis], feature.weights[i]
+                former.levels[axis][feature.codes[i]],
+                grid.levels[axis][groups[j]],
+                feature.weights[i],
             )
             weights = np.moveaxis(weights, axis, 0)[: len(parts)]
             weights = (
