@@ -245,7 +245,9 @@ def _merge_trees(
         joint=ensembles[0].joint,
         origins=origins,
     )
-    lost = {(j,): feature.moved for j, feature in enumerate(joined) if feature.moved > 0.0}
+    lost: dict[tuple[int, ...], float] = {
+        (j,): feature.moved for j, feature in enumerate(joined) if feature.moved > 0.0
+    }
     if any(ensemble.terms is None for ensemble in ensembles):
         return MergedEnsemble(merged, lost)
     grids = [{g.features: g for g in ensemble.grids or ()} for ensemble in ensembles]
