@@ -126,6 +126,7 @@ def test_final_comma_is_no_cell(capsys):
         ("a;y\n1;u\n2;v\n", "the file lacks the column 'y'; it has 'a;y'; --sep ';' splits"),
         ("a\ty\n1\tu\n2\tv\n", r"the file lacks .* has 'a\\ty'; --sep '\\t' splits its cells"),
         ("a, Y\n1,u\n2,v\n", "the file lacks the column 'y'; .*; did you mean ' Y'?"),
+        ("a,b,2020\n1,2,u\n3,4,v\n", "the file lacks the column 'y'; it has 'a', 'b', '2020'$"),
         ("1,u\n2,v\n3,u\n", "the file lacks .*; the first line of the file must name its col"),
         ("a,y\n1,u\n2,u\n", "column 'y' holds one class only: 'u'; a target has two or more"),
         ("a,y\n1,u\n2,\n", r"column 'y' has missing cells \(1\)"),

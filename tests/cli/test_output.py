@@ -43,6 +43,10 @@ def test_a_terminal_is_told_at_once_which_file_is_read(monkeypatch, tmp_path, si
     assert stream.getvalue() == f"Reading {path} ({words}) ...\n"
 
 
+def test_an_argument_too_long_for_a_file_is_none(tmp_path):
+    assert output.list_files(["x" * 1000, str(tmp_path), __file__, "a\0b"]) == [__file__]
+
+
 def test_the_first_line_comes_before_anything_heavy_is_imported(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("x,y\n1,a\n2,b\n")

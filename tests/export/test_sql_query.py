@@ -126,6 +126,16 @@ def test_trees_that_were_edited(dialect):
     check(*fit_edited_trees(), dialect)
 
 
+@every_dialect
+def test_neither_features_nor_keys_are_needed(dialect):
+    X = np.ones((40, 1))
+    model = pb.ProperBoostClassifier(n_estimators=3, n_jobs=1).fit(X, np.arange(40) % 4 == 0)
+    query = to_sql(model, dialect=dialect, table=TABLE, outputs=["raw"])
+    rows, names = run(dialect, query, list_columns(pd.DataFrame({"x0": X[:, 0]})))
+    assert rows == [(raw,) for raw in model.decision_function(X)]
+    assert names == ["raw"]
+
+
 def test_adult():
     """ADULT is a real table with categories and missing values."""
     need(*ADULT.files)

@@ -72,6 +72,9 @@ def make_models(pb):
             **few, weak_learner=pb.Tree(max_leaf_nodes=3), monotonic_cst={"size": 1}
         ),
         "tree classes": pb.ProperBoostClassifier(**few, weak_learner=pb.Tree(max_leaf_nodes=3)),
+        "merged lines": pb.ProperBoostClassifier(
+            **few, weak_learner=pb.Tree(linear_leaves=True, interaction_cst=2)
+        ),
         "rule": pb.ProperBoostClassifier(**few, weak_learner="rule"),
         "udt": pb.UDTClassifier("mu", max_leaf_nodes=4, max_bins=4),
         "votes": pb.ARBoostClassifier(**few, damping=0.1),
@@ -108,7 +111,14 @@ def edit(model):
     return pb.merge_models([model.monotonize("size", 1), model], reason="both").monotonize("size")
 
 
-EDITED = {"edited": edit}
+def merge_with_itself(model):
+    """Return a model with lines of two origins."""
+    import properboost as pb
+
+    return pb.merge_models([model, model])
+
+
+EDITED = {"edited": edit, "merged lines": merge_with_itself}
 """Edits that models get after their fit, by name."""
 
 

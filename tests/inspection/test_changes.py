@@ -237,3 +237,13 @@ def test_wrong_arguments_are_named():
     )
     with pytest.raises(ValueError, match="init_score"):
         begun.changes(X)
+
+
+def test_values_beside_infinite_and_huge_ones():
+    rng = np.random.default_rng(0)
+    X = rng.choice([-np.inf, -1.6e308, -9e307, 9e307, 1.6e308, np.inf], (300, 1))
+    y = np.abs(X[:, 0]) > 1e308
+    model = pb.ProperBoostClassifier(weak_learner="table", n_estimators=5, n_jobs=1).fit(X, y)
+    changes = model.changes(X)
+    assert None not in changes.changes
+    np.testing.assert_array_equal(model.predict(changes.apply(X)), ~y)

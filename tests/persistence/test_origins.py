@@ -34,7 +34,7 @@ def test_a_file_has_them(document, tmp_path):
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
     assert loaded.terms_ == model.terms_
     scorer = pb.load_scorer(tmp_path / "model.json")
-    assert scorer is not None
+    np.testing.assert_array_equal(scorer.decision_function(X), model.decision_function(X))
     assert len(document["origins"]) == 2
     assert set(document["models"][0]["origin"]) == {0, 1}
 

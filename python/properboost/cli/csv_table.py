@@ -319,9 +319,10 @@ def _advise_on_columns(missing: Sequence[str], names: Sequence[str]) -> str:
 
 
 def _advise_on_header(names: Sequence[str]) -> str:
-    """Return the mistake that is likely if some names are numbers, or nothing."""
-    numbers = any(PLAIN.read(name) for name in names)
-    return "; the first line of the file must name its columns" if numbers else ""
+    """Return the mistake that is likely if half of the names are numbers, or nothing."""
+    n_numbers = sum(bool(PLAIN.read(name)) for name in names)  # a year may be a name
+    is_row = n_numbers > 0 and 2 * n_numbers >= len(names)
+    return "; the first line of the file must name its columns" if is_row else ""
 
 
 def list_names(names: Sequence[Any], most: int = 10) -> str:

@@ -7,7 +7,6 @@ CSV file are read and described before that, and this module imports no estimato
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from properboost.cli.csv_table import FileError, name_source, require
 from properboost.cli.fit_lines import ClassCounts, RowSummary, describe_rows
-from properboost.cli.output import note, show
+from properboost.cli.output import list_files, note, show
 from properboost.cli.row_file import RowFileReader, comes_in_batches
 from properboost.cli.shared_arguments import OptionGroup, add_file, add_force
 from properboost.cli.shared_work import check_output, make_reader
@@ -222,7 +221,7 @@ def read_ahead(argv: Sequence[str]) -> RowsAhead | None:
         if {"-h", "--help"} & {*others}:
             return None
         # The value of another option is no file.
-        files = [text for text in (arguments.file, *others) if Path(text).is_file()]
+        files = list_files([arguments.file, *others])
         if len(files) != 1 or comes_in_batches(files[0]):
             return None
         arguments.file = files[0]

@@ -3,6 +3,7 @@
 Commands show their first line before anything heavy is imported, so this module imports little.
 """
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 from properboost.notices import find_stderr, tell
 from properboost.visible import make_lines_printable, make_printable
 
-__all__ = ["announce", "has_terminal", "note", "show"]
+__all__ = ["announce", "has_terminal", "list_files", "note", "show"]
 
 
 def show(text: str) -> None:
@@ -36,13 +37,18 @@ def announce(argv: Sequence[str]) -> bool:
 
     Returns whether it is shown.
     """
-    files = [argument for argument in argv[1:] if Path(argument).is_file()]
+    files = list_files(argv[1:])
     is_watched = "--quiet" not in argv and ("--verbose" in argv or has_terminal())
     if argv[:1] != ["fit"] or not files or not is_watched:
         return False
     size = Path(files[0]).stat().st_size
     tell(f"Reading {make_printable(files[0])} ({_write_bytes(size)}) ...")
     return True
+
+
+def list_files(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments that are files; some are too long for a name of one."""
+    return [argument for argument in arguments if os.path.isfile(argument)]  # noqa: PTH113
 
 
 def _write_bytes(size: int) -> str:

@@ -230,7 +230,7 @@ class _Query:
         columns += [
             (f"x{j}", self._read(described.features[j], self._quote_column(names[j]))) for j in used
         ]
-        self._stages: list[list[tuple[str, str]]] = [columns or [("nothing", "NULL")]]
+        self._stages: list[list[tuple[str, str]]] = [columns or [("c0", "NULL")]]
 
     # -- names of the table ------------------------------------------------------------------------
 

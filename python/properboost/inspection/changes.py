@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +14,9 @@ from properboost.inspection.code_change import UNIT, CodeChange
 from properboost.inspection.words import describe
 
 __all__ = ["FeatureChange", "RowChange", "RowChanges"]
+
+LARGE = 1e300
+"""Numbers beyond this are not rounded, because those of fewer digits may be beyond all doubles."""
 
 
 @dataclass(frozen=True)
@@ -175,14 +179,16 @@ def _find_value(bins: FeatureBins, code: int) -> tuple[Any, float | None, float 
     low = float(bins.edges[code - 1]) if code > 0 else -np.inf
     high = float(bins.edges[code]) if code < bins.n_bins - 1 else largest
     # The smallest value is in its bin, which other ends are not.
-    least = float(np.nextafter(smallest, -np.inf)) if code == 0 else low
+    least = math.nextafter(smallest, -np.inf) if code == 0 else low
     return _round_within(least, high), low, high
 
 
 def _round_within(low: float, high: float) -> float:
     """Return the number with the fewest digits that is above `low` and at most `high`."""
     if not (np.isfinite(low) and np.isfinite(high)):
-        return high if np.isfinite(high) or not np.isfinite(low) else float(np.nextafter(low, high))
+        return high if np.isfinite(high) or not np.isfinite(low) else math.nextafter(low, high)
+    if max(-low, high) > LARGE:
+        return high
     first = int(np.floor(np.log10(high - low)))
     for digits in range(-first - 1, 17 - first):
         rounded = round(high, digits)

@@ -1,4 +1,4 @@
-"""Bins for a warm start on other rows: those that the model uses, and the rows'."""
+"""Bins for a warm start on other rows, and for merged models: all that models use, and more."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

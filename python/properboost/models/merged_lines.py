@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from properboost.data.binning import Binning, NumericBins
 from properboost.models.ensemble import Rounds
 from properboost.models.joined_bins import (
+    find_exponent,
     find_heaviest,
     group_values,
     join_neighbours,
@@ -17,7 +18,10 @@ from properboost.models.joined_bins import (
 from properboost.models.merged_bins import MOST_BINS, UnitedBins
 from properboost.models.tree_ensemble import TreeEnsemble
 
-__all__ = ["LineMeans", "find_line_changes", "join_line_bins", "list_line_means"]
+__all__ = ["JoinedBins", "LineMeans", "find_line_changes", "join_line_bins", "list_line_means"]
+
+LARGE = 1000
+"""The exponent of two beyond which means are scaled, so that no sum of them overflows."""
 
 Array = NDArray[np.float64]
 
@@ -51,6 +55,20 @@ class LineMeans:
         by_code = np.max([_measure_slopes(rounds, j) for rounds in self.rounds], axis=0)
         slopes: Array = self.factor * by_code[:, united.codes[self.model][: united.bins.n_bins]]
         return slopes
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedBins:
+    """The bins of a feature in a merged model of trees.
+
+    `group` has the code of each united code.  `means` are those of each bin, by position of the
+    `LineMeans` whose lines have the feature.  `moved` is a bound on the change of a raw prediction.
+    """
+
+    united: UnitedBins
+    group: NDArray[np.intp]
+    means: dict[int, Array]
+    moved: float = 0.0
 
 
 def list_line_means(ensembles: Sequence[TreeEnsemble], factors: Sequence[float]) -> list[LineMeans]:
@@ -92,8 +110,8 @@ def find_line_changes(ensemble: TreeEnsemble, j: int, n_bins: int) -> NDArray[np
 
 def join_line_bins(
     j: int, united: UnitedBins, used: NDArray[np.bool_], means: Sequence[LineMeans]
-) -> tuple[UnitedBins, dict[int, Array], float]:
-    """Return a feature's bins, at most `MOST_BINS`, its means there, and what joining them moves.
+) -> JoinedBins:
+    """Return a feature's bins; of more than `MOST_BINS`, those that lines distinguish least join.
 
     Parameters
     ----------
@@ -108,12 +126,8 @@ def join_line_bins(
 
     Returns
     -------
-    UnitedBins
-        The bins; those that lines distinguish least are joined.
-    dict
-        The means of each bin, by position in `means`, of those whose lines have the feature.
-    float
-        A bound on the change of a raw prediction.
+    JoinedBins
+        The united bins themselves if these are few enough, or if splits use too many edges.
     """
     curves = {
         k: of_model.find_curve(j, united)
@@ -121,17 +135,19 @@ def join_line_bins(
         if j in of_model.features
     }
     n_bins = united.bins.n_bins
+    whole = JoinedBins(united, np.arange(united.bins.width), curves)
     if not curves or n_bins <= MOST_BINS:
-        return united, curves, 0.0
+        return whole
     assert isinstance(united.bins, NumericBins)
     stays = np.concatenate([[True], used])
     stays[[1, -1]] = True  # the outer means are the ends of positions
     if stays.sum() > MOST_BINS:
-        return united, curves, 0.0
-    spans = np.array([[curve[-1] - curve[0]] for curve in curves.values()])
+        return whole
+    exponents = [[max(0, find_exponent(curve) - LARGE)] for curve in curves.values()]
+    stacked = np.ldexp(np.stack(list(curves.values())), -np.array(exponents))
+    spans = stacked[:, -1:] - stacked[:, :1]
     rise, fall = np.stack([means[k].find_slopes(j, united) for k in curves], axis=1)
     reach = np.maximum(rise, fall).max(axis=1, keepdims=True)
-    stacked = np.stack(list(curves.values()))
     weight = np.sum(united.weights, axis=0)
     starts = join_neighbours(
         stacked / spans * reach, weight[:n_bins], np.arange(n_bins), MOST_BINS, stays
@@ -148,4 +164,7 @@ def join_line_bins(
         [codes[heaviest] for codes in united.codes],
         [np.bincount(group, w, len(heaviest)).astype(np.float64) for w in united.weights],
     )
-    return thinned, dict(zip(curves, joined, strict=True)), float(np.maximum(up, down).max())
+    joined = np.ldexp(joined, exponents)
+    return JoinedBins(
+        thinned, group, dict(zip(curves, joined, strict=True)), float(np.maximum(up, down).max())
+    )

@@ -34,6 +34,7 @@ from properboost.models.merged_bins import (
     recode,
 )
 from properboost.models.merged_lines import (
+    JoinedBins,
     LineMeans,
     find_line_changes,
     join_line_bins,
@@ -165,9 +166,14 @@ def _spread_weight(
     low, high = (low if low < first else first - 1.0), (high if high > last else last + 1.0)
     ends = np.clip(np.concatenate([[-np.inf], bins.edges, [np.inf]]), low, high)
     cumulative = np.concatenate([[0.0], np.cumsum(weight[: bins.n_bins])])
-    at_edges = np.interp(
-        np.clip(np.concatenate([[-np.inf], edges, [np.inf]]), low, high), ends, cumulative
-    )
+    at = np.clip(np.concatenate([[-np.inf], edges, [np.inf]]), low, high)
+    place = np.clip(np.searchsorted(ends, at, side="right") - 1, 0, bins.n_bins - 1)
+    # Weights over narrow widths overflow, and so do wide widths; shares of halves do not.
+    lower, upper = 0.5 * ends[place], 0.5 * ends[place + 1]
+    with np.errstate(invalid="ignore"):
+        share = (0.5 * at - lower) / (upper - lower)
+    share = np.where(np.isnan(share), np.isinf(lower), share)  # all weight is at infinite ends
+    at_edges = cumulative[place] + share * weight[place]
     at_edges[0], at_edges[-1] = 0.0, cumulative[-1]
     return np.append(np.maximum(np.diff(at_edges), 0.0), weight[bins.n_bins])
 
@@ -204,17 +210,18 @@ def _merge_trees(
 ) -> MergedEnsemble:
     """Return trees side by side, over fewer bins where lines distinguish more than is allowed."""
     means = list_line_means(ensembles, factors)
-    united, curves, lost = _join_bins(ensembles, united, means)
-    for feature, label in zip(united, labels, strict=True):
+    joined = _join_bins(ensembles, united, means)
+    thinned = [of_feature.united for of_feature in joined]
+    for feature, label in zip(thinned, labels, strict=True):
         most = MOST_BINS if isinstance(feature.bins, NumericBins) else MAX_CATEGORIES
         if feature.bins.n_bins > most:
             raise ValueError(
                 f"models of trees must separate at most {most} bins of {label} in all, and not "
                 f"{feature.bins.n_bins}: fit them with fewer max_bins"
             )
-    binning = Binning(tuple(feature.bins for feature in united), ensembles[0].binning.from_dtype)
+    binning = Binning(tuple(feature.bins for feature in thinned), ensembles[0].binning.from_dtype)
     origins = tuple(
-        binning.set_means({j: of_feature.get(k) for j, of_feature in enumerate(curves)})
+        binning.set_means({j: of_feature.means.get(k) for j, of_feature in enumerate(joined)})
         for k in range(len(means))
     )
     models = []
@@ -224,7 +231,7 @@ def _merge_trees(
             scaled = replace(rounds, step=factor * rounds.step, bag=None)
             first = next((k for k, of_lines in enumerate(means) if of_lines.model == i), 0)
             parts.append(
-                recode(scaled.from_origin(first), [feature.codes[i] for feature in united])
+                recode(scaled.from_origin(first), [feature.codes[i] for feature in thinned])
             )
         models.append(Rounds.chain(parts))
     if len(origins) == 1:
@@ -234,23 +241,28 @@ def _merge_trees(
     merged = TreeEnsemble(
         binning,
         tuple(models),
-        tuple(np.sum(feature.weights, axis=0) for feature in united),
+        tuple(np.sum(feature.weights, axis=0) for feature in thinned),
         joint=ensembles[0].joint,
         origins=origins,
     )
+    lost: dict[tuple[int, ...], float] = {
+        (j,): feature.moved for j, feature in enumerate(joined) if feature.moved > 0.0
+    }
     if any(ensemble.terms is None for ensemble in ensembles):
         return MergedEnsemble(merged, lost)
     grids = [{g.features: g for g in ensemble.grids or ()} for ensemble in ensembles]
-    with_grids = merged.with_grids(lambda new: [_merge_cells(grid, grids, united) for grid in new])
+    groups = [feature.group for feature in joined]
+    with_grids = merged.with_grids(
+        lambda new: [_merge_cells(grid, grids, united, groups) for grid in new]
+    )
     return MergedEnsemble(with_grids, lost)
 
 
 def _join_bins(
     ensembles: Sequence[TreeEnsemble], united: Sequence[UnitedBins], means: Sequence[LineMeans]
-) -> tuple[list[UnitedBins], list[dict[int, Array]], dict[tuple[int, ...], float]]:
-    """Return bins that a model may have, their means for each model's lines, and what is lost."""
-    joined, curves = [], []
-    lost: dict[tuple[int, ...], float] = {}
+) -> list[JoinedBins]:
+    """Return bins that a model may have; the edges of splits stay."""
+    joined = []
     for j, feature in enumerate(united):
         used = np.zeros(max(0, feature.bins.n_bins - 1), dtype=bool)
         if isinstance(feature.bins, NumericBins):
@@ -259,23 +271,20 @@ def _join_bins(
                 assert isinstance(bins, NumericBins)
                 changes = find_changes(ensemble.models, j, bins.n_bins)
                 used |= np.isin(feature.bins.edges, bins.edges[changes])
-        thinned, of_feature, moved = join_line_bins(j, feature, used, means)
-        joined.append(thinned)
-        curves.append(of_feature)
-        if moved > 0.0:
-            lost[j,] = moved
-    return joined, curves, lost
+        joined.append(join_line_bins(j, feature, used, means))
+    return joined
 
 
 def _merge_cells(
     grid: TermGrid,
     grids_of_models: Sequence[dict[tuple[int, ...], TermGrid]],
     united: Sequence[UnitedBins],
+    groups: Sequence[NDArray[np.intp]],
 ) -> Array:
     """Return the training weight of each cell of a term, of the models that have the term.
 
-    Where a model had one level for several, its weight is assumed to be in all of them by the
-    weights of their codes.
+    `groups` have the grid's code of each united one.  Where a model had one level for several, its
+    weight is assumed to be in all of them by the weights of their codes.
     """
     total = np.zeros(grid.shape)
     for i, grids in enumerate(grids_of_models):
@@ -286,7 +295,9 @@ def _merge_cells(
         for axis, j in enumerate(grid.features):
             feature = united[j]
             parts = find_parts(
-                former.levels[axis][feature.codes[i]], grid.levels[axis], feature.weights[i]
+                former.levels[axis][feature.codes[i]],
+                grid.levels[axis][groups[j]],
+                feature.weights[i],
             )
             weights = np.moveaxis(weights, axis, 0)[: len(parts)]
             weights = (
@@ -310,14 +321,15 @@ def _merge_tables(
         np.stack([ensemble.sums_of(m) for m in range(len(ensemble.models))])
         for ensemble in ensembles
     ]
-    pairs = [_merge_pair(key, ensembles, factors, sums, united) for key in _list_pairs(ensembles)]
+    grids = [_merge_pair(key, ensembles, factors, sums, united) for key in _list_pairs(ensembles)]
+    features = [
+        _merge_feature(j, feature, _add_tables(j, ensembles, factors, sums, feature.codes), grids)
+        for j, feature in enumerate(united)
+    ]
+    pairs = [_thin_pair(grid, features[grid.first], features[grid.second]) for grid in grids]
     lost: dict[tuple[int, ...], float] = {
         (pair.first, pair.second): pair.lost for pair in pairs if pair.lost > 0.0
     }
-    features = [
-        _merge_feature(j, feature, _add_tables(j, ensembles, factors, sums, feature.codes), pairs)
-        for j, feature in enumerate(united)
-    ]
     lost |= {(j,): feature.lost for j, feature in enumerate(features) if feature.lost > 0.0}
     bins = tuple(feature.bins for feature in features)
     merged = TableEnsemble(
@@ -325,10 +337,7 @@ def _merge_tables(
         tuple(_list_rounds(m, features, pairs) for m in range(len(sums[0]))),
         tuple(feature.weight for feature in features),
         joint=ensembles[0].joint,
-        pairs=tuple(
-            pair.to_bins(features[pair.first].codes, features[pair.second].codes, bins)
-            for pair in pairs
-        ),
+        pairs=tuple(pair.to_bins(bins) for pair in pairs),
         pair_weights=tuple(_append_others(pair.weight) for pair in pairs),
     )
     return MergedEnsemble(merged, lost)
@@ -339,13 +348,14 @@ class _Feature:
     """The merged tables of a feature, over bins that a model may have.
 
     `values` are by model and `weight` by code.  `codes` has a united code of each code, the one of
-    most weight where several are joined.
+    most weight where several are joined, and `group` the code of each united one.
     """
 
     bins: FeatureBins
     values: Array
     weight: Array
     codes: NDArray[np.intp]
+    group: NDArray[np.intp]
     lost: float
 
 
@@ -371,7 +381,7 @@ def _merge_feature(j: int, united: UnitedBins, values: Array, pairs: Sequence["_
     group, bins = _thin(united.bins, values, levels, weight)
     means, joined = group_values(values, weight, group)
     moved = np.abs(values - means[:, group]).max(initial=0.0)
-    return _Feature(bins, means, joined, find_heaviest(group, weight), float(moved))
+    return _Feature(bins, means, joined, find_heaviest(group, weight), group, float(moved))
 
 
 def _list_rounds(m: int, features: Sequence[_Feature], pairs: Sequence["_Grid"]) -> Rounds:
@@ -403,12 +413,16 @@ def _thin(
         group[bins.n_bins + 1] = MAX_CATEGORIES + 1
         return group, CategoricalBins(tuple(bins.categories[k] for k in heaviest), has_rare=True)
     n = bins.n_bins
-    different = np.any(values[:, 1:n] != values[:, : n - 1], axis=0)
+    of_pairs = np.zeros(n - 1, dtype=bool)
     for level in levels:
-        different |= np.diff(level[:n]) != 0
+        of_pairs |= np.diff(level[:n]) != 0
+    different = of_pairs | np.any(values[:, 1:n] != values[:, : n - 1], axis=0)
     starts = np.concatenate([[0], 1 + np.flatnonzero(different)])
     if len(starts) > MOST_BINS:
-        starts = join_neighbours(values[:, :n], weight[:n], starts, MOST_BINS)
+        # Pairs keep their levels if there is room, for their values are not among these.
+        stays = np.append(True, of_pairs)[starts]
+        stays &= stays.sum() <= MOST_BINS
+        starts = join_neighbours(values[:, :n], weight[:n], starts, MOST_BINS, stays)
     if len(starts) == n:
         return codes, bins
     return number_groups(starts, n), replace(bins, edges=bins.edges[starts[1:] - 1])
@@ -419,7 +433,7 @@ def _thin(
 
 @dataclass(frozen=True, eq=False)
 class _Grid:
-    """A pair's merged table: levels by united code, the values of every model, and weights."""
+    """A pair's merged table: levels by code, the values of every model, and weights."""
 
     first: int
     second: int
@@ -432,20 +446,14 @@ class _Grid:
         """Return the levels of one of the features."""
         return self.levels[0 if j == self.first else 1]
 
-    def to_bins(
-        self,
-        first: NDArray[np.intp],
-        second: NDArray[np.intp],
-        features: Sequence[FeatureBins],
-    ) -> PairBins:
-        """Return the grid over bins that stand for these united codes."""
-        levels = self.levels[0][first], self.levels[1][second]
+    def to_bins(self, features: Sequence[FeatureBins]) -> PairBins:
+        """Return the levels over these features' bins."""
         ordered = []
-        for j, level in zip((self.first, self.second), levels, strict=True):
+        for j, level in zip((self.first, self.second), self.levels, strict=True):
             bins = features[j]
             numeric = isinstance(bins, NumericBins)
             ordered.append(int(level[: bins.n_bins].max(initial=-1)) + 1 if numeric else 0)
-        return PairBins(self.first, self.second, *levels, (ordered[0], ordered[1]))
+        return PairBins(self.first, self.second, *self.levels, (ordered[0], ordered[1]))
 
 
 def _list_pairs(ensembles: Sequence[TableEnsemble]) -> list[tuple[int, int]]:
@@ -474,7 +482,7 @@ def _merge_pair(
     )
     is_coarser = len(origins[0]) * len(origins[1]) > MOST_CELLS
     values = np.zeros((len(sums[0]), len(origins[0]), len(origins[1])))
-    weight = np.zeros(values.shape[1:])
+    weight, apart = np.zeros(values.shape[1:]), np.zeros(len(values))
     for k, (i, p) in enumerate(members):
         ensemble, parts = ensembles[i], []
         for side, j in enumerate(key):
@@ -489,10 +497,30 @@ def _merge_pair(
         weight += np.where(inside, of_pair * parts[0][:, None] * parts[1], 0.0)
         for m, of_model in enumerate(sums[i]):
             if is_coarser:
-                ensemble.move_effects(of_model, p)
+                effects = ensemble.move_effects(of_model, p)
+                apart[m] += factors[i] * _find_largest(effects, ensemble.pairs[p], key, united, i)
             values[m] += np.where(inside, factors[i] * ensemble.cells_of(of_model, p)[at], 0.0)
-    grid = _Grid(*key, levels, values, weight)
+    grid = _Grid(*key, levels, values, weight, float(apart.max()))
     return _coarsen(grid, [united[j].bins for j in key]) if is_coarser else grid
+
+
+def _find_largest(
+    effects: tuple[Array, Array],
+    pair: PairBins,
+    key: tuple[int, int],
+    united: Sequence[UnitedBins],
+    i: int,
+) -> float:
+    """Return the largest main effect of a pair that a row gets if its other value has no level.
+
+    Such rows had 0 from the pair, as those with unseen categories.
+    """
+    largest = 0.0
+    others = (pair.second_level, key[1]), (pair.first_level, key[0])
+    for effect, (level, j) in zip(effects, others, strict=True):
+        if np.any(level[united[j].codes[i]] < 0):
+            largest = max(largest, float(np.abs(effect).max()))
+    return largest
 
 
 def _find_parts(origin: NDArray[np.int16], weight: Array) -> Array:
@@ -549,8 +577,49 @@ def _coarsen(grid: _Grid, bins: Sequence[FeatureBins]) -> _Grid:
         places[side] = places[side] - (places[side] > k)
     values = np.ldexp(values, exponent)
     moved = np.abs(grid.values - values[:, places[0]][:, :, places[1]])
-    lost = float(moved.max(initial=0.0))
+    weight = np.zeros(weight.shape)
+    np.add.at(weight, np.ix_(*places), grid.weight)
+    lost = grid.lost + float(moved.max(initial=0.0))
     return replace(grid, values=values, weight=weight, levels=(levels[0], levels[1]), lost=lost)
+
+
+def _thin_pair(grid: _Grid, first: _Feature, second: _Feature) -> _Grid:
+    """Return a pair's table by the codes of its features, whose bins may have been joined.
+
+    A joined bin has the level of the united code that it stands for.  A level that no bin has any
+    more is left out, and its weight moves to that of a bin with which its own was joined.
+    """
+    if all(len(feature.codes) == len(feature.group) for feature in (first, second)):
+        return grid
+    levels, places, ways = [], [], []
+    for level, feature in zip(grid.levels, (first, second), strict=True):
+        of_code = level[feature.codes]
+        used = np.unique(of_code[of_code >= 0])
+        new_level = np.append(np.full(int(level.max(initial=-1)) + 1, -1), -1)
+        new_level[used] = np.arange(len(used))
+        levels.append(new_level[of_code].astype(np.int16))
+        places.append(used)
+        way = np.full(len(new_level) - 1, -1)
+        way[level[level >= 0]] = new_level[of_code[feature.group]][level >= 0]
+        way[used] = np.arange(len(used))
+        ways.append(way)
+    weight = np.zeros((len(places[0]) + 1, len(places[1]) + 1))
+    np.add.at(weight, np.ix_(*ways), grid.weight)
+    moved = 0.0
+    for values in np.pad(grid.values, ((0, 0), (0, 1), (0, 1))):  # level -1 has the value 0
+        former = values[np.ix_(*grid.levels)]
+        now = [
+            level[feature.codes[feature.group]]
+            for level, feature in zip(grid.levels, (first, second), strict=True)
+        ]
+        moved = max(moved, float(np.abs(former - values[np.ix_(*now)]).max()))
+    return replace(
+        grid,
+        levels=(levels[0], levels[1]),
+        values=grid.values[:, places[0]][:, :, places[1]],
+        weight=weight[:-1, :-1],
+        lost=grid.lost + moved,
+    )
 
 
 def _find_losses(values: Array, weight: Array) -> Array:

@@ -67,8 +67,6 @@ def _merged(fit: Fit) -> None:
     model = getattr(fit.model, "best_estimator_", fit.model)
     if not can_predict(fit.model) or not isinstance(model, pb.ProperBoostClassifier):
         return
-    if any(rounds.lines is not None for rounds in model.ensemble_.models):
-        return  # merging lines is refused
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # merging must not warn: the bins and cells stay the same
         merged = pb.merge_models([model, model], [1.0, 3.0])
