@@ -174,7 +174,10 @@ class _ProbabilityExcess:
 
     def excess_of_second(self, intercept: float) -> int:
         """Return the excess of the second of two classes."""
-        return int(self.excess(intercept)[1])
+        total = -int(self._of_classes[1])
+        for _, p, weight in self._blocks(intercept):
+            total += int(np.rint(weight[:, 0] * p[:, 1]).astype(np.int64).sum())
+        return total
 
     def differentiate(self, intercept: Array) -> Array:
         """Return the derivative of the excess by the intercepts, (n_classes, n_classes).
