@@ -57,8 +57,8 @@ std::vector<Triple> cover_pairs(std::size_t features) {
 
 // The sums over a cell's rows: the gradient, and its variance.
 struct Sums {
-  double gradient = 0.0;
-  double variance = 0.0;
+  double gradient;
+  double variance;
 };
 
 constexpr double kBetweenReports = 1e8;  // nanoseconds
@@ -116,32 +116,35 @@ class JointCellAdder {
   std::array<std::uint8_t, kCells> has_rows_{};
 };
 
-// Adds or subtracts the distance of cells from the model's expectation.
-template <std::size_t N>
-void count(const std::array<Sums, N>& cells, double scale, double sign, Interaction& in) {
-  for (const Sums& cell : cells) {
+// Adds or subtracts the distance of n cells from the model's expectation.
+void count(const Sums* cells, std::size_t n, double scale, double sign, Interaction& in) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const Sums& cell = cells[i];
     if (!(cell.variance > 0.0)) continue;
     in.chi_square += sign * (scale * cell.gradient * cell.gradient / cell.variance);
     in.freedom += sign;
   }
 }
 
-// The interaction of the x-th and the y-th feature of a triple.
+// The interaction of the x-th and the y-th feature of a triple, whose levels are below `levels`.
 Interaction find_interaction(const std::vector<JointCell>& joint, std::size_t x, std::size_t y,
-                             double scale) {
-  std::array<Sums, kLevels * kLevels> cells{};
-  std::array<Sums, kLevels> rows{}, columns{};
+                             std::size_t levels, double scale) {
+  std::array<Sums, kLevels * kLevels> cells;
+  std::array<Sums, kLevels> rows, columns;
+  std::fill_n(cells.begin(), levels * levels, Sums{});
+  std::fill_n(rows.begin(), levels, Sums{});
+  std::fill_n(columns.begin(), levels, Sums{});
   for (const JointCell& cell : joint) {
     const std::size_t row = cell.levels[x], column = cell.levels[y];
-    for (Sums* sum : {&cells[row * kLevels + column], &rows[row], &columns[column]}) {
+    for (Sums* sum : {&cells[row * levels + column], &rows[row], &columns[column]}) {
       sum->gradient += cell.sums.gradient;
       sum->variance += cell.sums.variance;
     }
   }
   Interaction interaction{0.0, 1.0};
-  count(cells, scale, 1.0, interaction);
-  count(rows, scale, -1.0, interaction);
-  count(columns, scale, -1.0, interaction);
+  count(cells.data(), levels * levels, scale, 1.0, interaction);
+  count(rows.data(), levels, scale, -1.0, interaction);
+  count(columns.data(), levels, scale, -1.0, interaction);
   return interaction;
 }
 
@@ -185,6 +188,9 @@ std::vector<Interaction> find_interactions(const std::uint8_t* levels, std::size
   const double most = find_largest(gradient, n), most_variance = find_largest(variance, n);
   const auto rows = static_cast<double>(n);
   const CellUnits units{rows * most, rows * most_variance, most, most_variance};
+  std::uint8_t last_level = 0;
+  for (std::size_t i = 0; i < features * n; ++i) last_level = std::max(last_level, levels[i]);
+  const std::size_t most_levels = last_level + std::size_t{1};
   Aligned<RowSums<true>> whole(n);
   for (std::size_t i = 0; i < n; ++i) {
     whole[i] = RowSums<true>(units.weight.round_signed(static_cast<double>(gradient[i])),
@@ -203,7 +209,8 @@ std::vector<Interaction> find_interactions(const std::uint8_t* levels, std::size
       for (const auto& [x, y] : kPairs) {
         if (triple.features[x] == triple.features[y]) continue;
         const std::size_t pair = pair_of(triple, x, y);
-        if (owner[pair] == k) interactions[pair] = find_interaction(joint, x, y, scale);
+        if (owner[pair] == k)
+          interactions[pair] = find_interaction(joint, x, y, most_levels, scale);
       }
     });
     progress();
