@@ -48,16 +48,16 @@ class ClassCuts {
       find_costs(order, cell_at, order.size, [](std::size_t i) { return i; }, before, after);
       return;
     }
-    std::array<Cell, kMaxCodes> cells;                      // that have weight
+    std::array<std::uint8_t, kMaxCodes> codes_of_cells;     // that have weight
     std::array<std::uint16_t, kMaxCodes + 1> cells_before;  // how many there are before each code
     std::size_t n = 0;
     for (std::size_t i = 0; i < order.size; ++i) {
       cells_before[i] = static_cast<std::uint16_t>(n);
-      cells[n] = codes_.cells[order.codes[i]];
+      codes_of_cells[n] = order.codes[i];
       n += codes_.weighs(order.codes[i]);
     }
     cells_before[order.size] = static_cast<std::uint16_t>(n);
-    const auto cell_at = [&](std::size_t i) { return cells[i]; };
+    const auto cell_at = [&](std::size_t i) { return codes_.cells[codes_of_cells[i]]; };
     find_costs(order, cell_at, n, [&](std::size_t i) { return cells_before[i]; }, before, after);
   }
 
