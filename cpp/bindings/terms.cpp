@@ -101,6 +101,12 @@ TermGrid make_grid(const std::vector<std::uint32_t>& features,
   return grid;
 }
 
+py::tuple shape_of_grid(const TermGrid& grid) {
+  py::tuple shape(grid.set.size);
+  for (std::size_t axis = 0; axis < grid.set.size; ++axis) shape[axis] = grid.levels[axis].count;
+  return shape;
+}
+
 // The codes of all features, of which grids read some.
 std::size_t check_grid_codes(const Array<std::uint8_t>& codes, const std::vector<TermGrid>& grids) {
   if (codes.ndim() != 2) throw py::value_error("codes must have shape (n_features, n_rows)");
@@ -127,11 +133,15 @@ py::list count(const std::vector<TermGrid>& grids, const Array<std::uint8_t>& co
                int n_threads) {
   const std::size_t n = check_grid_codes(codes, grids);
   const std::uint8_t* const from = codes.data();
-  std::vector<std::vector<std::int64_t>> counts;
-  run(n_threads, 2.0 * static_cast<double>(n) * static_cast<double>(grids.size()),
-      [&](Team& team) { counts = count_cells(grids, from, n, team); });
   py::list out;
-  for (const auto& of_grid : counts) out.append(to_array(of_grid));
+  std::vector<double*> counts;
+  for (const TermGrid& grid : grids) {
+    py::array_t<double> of_grid(static_cast<py::ssize_t>(grid.cells()));
+    counts.push_back(of_grid.mutable_data());
+    out.append(std::move(of_grid));
+  }
+  run(n_threads, 2.0 * static_cast<double>(n) * static_cast<double>(grids.size()),
+      [&](Team& team) { count_cells(grids, from, n, counts, team); });
   return out;
 }
 
@@ -252,6 +262,7 @@ void bind_terms(pybind11::module_& m) {
   using namespace properboost;
   properboost::bindings::make_class<TermGrid>(m, "TermGrid", "The cells of a term's table.")
       .def(py::init(&bindings::make_grid), "features"_a, "levels"_a)
+      .def_property_readonly("shape", &bindings::shape_of_grid)
       .def("find_cells", &bindings::cells_of, "codes"_a, "n_threads"_a = 1);
   properboost::bindings::make_class<bindings::BoundTerms>(m, "Terms", "The terms of forests.")
       .def_property_readonly("features", &bindings::list_features)

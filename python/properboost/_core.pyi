@@ -588,6 +588,9 @@ class TermGrid(metaclass=_Bound):
     """The cells of a term's table: features in order, and the level of each code of each."""
 
     def __init__(self, features: Sequence[int], levels: Sequence[NDArray[np.uint8]]) -> None: ...
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of levels of each feature."""
     def find_cells(self, codes: NDArray[np.uint8], n_threads: int = ...) -> NDArray[np.int32]:
         """Return the cell of each row, by codes of all features, (n_features, n_rows)."""
 
@@ -626,7 +629,7 @@ def find_terms(bins: Bins, forests: Sequence[Forest]) -> Terms | None:
 
 def count_cells(
     grids: Sequence[TermGrid], codes: NDArray[np.uint8], n_threads: int = ...
-) -> list[NDArray[np.int64]]:
+) -> list[NDArray[np.float64]]:
     """Return the number of rows in each cell, by codes of all features, (n_features, n_rows)."""
 
 def purify(

@@ -6,6 +6,7 @@ import pytest
 import properboost as pb
 from properboost.estimators import properboost
 from properboost.estimators.properboost_parameters import plan_rows
+from properboost.fitting.evidence import RowEvidence
 from properboost.fitting.held_out_rounds import HeldOutScore, boost_while_it_helps
 from properboost.fitting.scaling import find_scaling
 from properboost.losses.registry import get_loss
@@ -29,7 +30,9 @@ def take_fold(monkeypatch, X, y, **arguments):
         patch.setattr(
             properboost,
             "_score_fold",
-            lambda _, fold: folds.append(fold) or HeldOutScore(np.zeros(1), np.ones(1), 100),
+            lambda _plan, fold, _evidence: (
+                folds.append(fold) or HeldOutScore(np.zeros(1), np.ones(1), 100)
+            ),
         )
         pb.ProperBoostClassifier(weak_learner="auto", n_estimators=2).fit(X, y, **arguments)
     return folds[0]
@@ -40,7 +43,7 @@ def boost(fold, learner, **parameters):
     model = pb.ProperBoostClassifier(weak_learner=learner, **parameters)
     loss = get_loss(model.loss, model.gain)
     plan = plan_rows(model, loss, fold.learning, base=fold.base)
-    return boost_while_it_helps(plan, find_scaling(plan, fold.learning), fold)
+    return boost_while_it_helps(plan, find_scaling(plan, RowEvidence(fold.learning)), fold)
 
 
 def follow(fold, X, y, learner, sample_weight=None, init_score=None, **parameters):

@@ -13,6 +13,7 @@ from properboost.engine.local import TableSource
 from properboost.estimators.properboost_parameters import check_parameters, find_loss, make_link
 from properboost.fitting.assemble import assemble
 from properboost.fitting.bag_assignment import deal_to_bags, design_for
+from properboost.fitting.evidence import RowEvidence
 from properboost.fitting.plan import count_estimators, for_pairs, plan_fit
 from properboost.fitting.run import Run
 from properboost.fitting.scaling import find_scaling
@@ -75,7 +76,7 @@ def test_a_plan_that_runs_by_itself_is_the_fit(load, parameters):
         n_estimators=5, n_jobs=1, **{"weak_learner": "table"} | parameters
     )
     plan, rows = plan_by_hand(model, X, y)
-    scaling = find_scaling(plan, rows)
+    scaling = find_scaling(plan, RowEvidence(rows))
     stages = Run(plan, scaling, rows).finish()
     expected = model.fit(X, y).ensemble_
     for _ in range(2):  # assembling leaves its inputs unchanged

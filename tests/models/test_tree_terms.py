@@ -378,10 +378,10 @@ def test_levels_are_refined_in_order_of_codes():
 
 
 def test_grids_that_are_too_large_are_coarser():
-    levels = [np.arange(51, dtype=np.uint8), np.arange(12, dtype=np.uint8)]
+    levels = (np.arange(51, dtype=np.uint8), np.arange(12, dtype=np.uint8))
     weights = [np.ones(51), np.arange(12.0, 0.0, -1.0)]
     axes = [GridAxis(50, True, weights[0]), GridAxis(10, False, weights[1])]
-    coarse = coarsen(levels, axes, 100)
+    coarse = coarsen(TermGrid((0, 1), levels, np.empty(0)), axes, 100).levels
     assert (coarse[0].max() + 1) * (coarse[1].max() + 1) <= 100
     assert set(np.diff(coarse[0][:50])) <= {0, 1}
     assert coarse[0][50] == coarse[0].max()  # missing values keep a level

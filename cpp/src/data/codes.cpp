@@ -74,6 +74,7 @@ void Codes::read_ahead([[maybe_unused]] std::size_t f) const noexcept {
 std::vector<RowBlock> cut_into_row_blocks(const std::vector<SegmentRange>& ranges,
                                           std::size_t rows) {
   std::vector<RowBlock> blocks;
+  blocks.reserve(ranges.size());
   for (const auto& [segment, first, end] : ranges) {
     for (std::size_t begin = first; begin < end; begin += rows) {
       blocks.push_back({segment, begin, std::min(begin + rows, end)});

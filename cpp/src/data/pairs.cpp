@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "properboost/core/aligned.hpp"
@@ -56,8 +57,8 @@ std::vector<Triple> cover_pairs(std::size_t features) {
 
 // The sums over a cell's rows: the gradient, and its variance.
 struct Sums {
-  double gradient = 0.0;
-  double variance = 0.0;
+  double gradient;
+  double variance;
 };
 
 constexpr double kBetweenReports = 1e8;  // nanoseconds
@@ -75,57 +76,75 @@ struct JointCell {
   Sums sums;
 };
 
-// The joint cells of three features, of which few have rows where rows are few; their sums are made
-// in whole units.
-std::vector<JointCell> add_up(const Triple& triple, const std::uint8_t* levels, std::size_t n,
-                              const float* gradient, const float* variance,
-                              const CellUnits& units) {
-  const std::uint8_t* const a = levels + triple.features[0] * n;
-  const std::uint8_t* const b = levels + triple.features[1] * n;
-  const std::uint8_t* const c = levels + triple.features[2] * n;
-  Aligned<RowSums<true>> whole(kCells);
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t cell = a[i] + kLevels * (b[i] + kLevels * c[i]);
-    whole[cell] += RowSums<true>(units.weight.round_signed(static_cast<double>(gradient[i])),
-                                 units.curvature.round(static_cast<double>(variance[i])));
+// Adds up the joint cells of three features.
+//
+// Few of the cells have rows where rows are few.  So the cells with rows are marked, and only these
+// are read and set back to 0 for the next three features.
+class JointCellAdder {
+ public:
+  // The cells that have rows; the n rows' numbers are in whole units.
+  std::vector<JointCell> add_up(const Triple& triple, const std::uint8_t* levels,
+                                const RowSums<true>* rows, std::size_t n, const CellUnits& units) {
+    std::vector<JointCell> cells;
+    cells.reserve(std::min(n, kCells));
+    const std::uint8_t* const a = levels + triple.features[0] * n;
+    const std::uint8_t* const b = levels + triple.features[1] * n;
+    const std::uint8_t* const c = levels + triple.features[2] * n;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t cell = a[i] + kLevels * (b[i] + kLevels * c[i]);
+      has_rows_[cell] = 1;
+      whole_[cell] += rows[i];
+    }
+    const auto find_next = [&](std::size_t k) {
+      const void* const next = std::memchr(has_rows_.data() + k, 1, kCells - k);
+      if (next == nullptr) return kCells;
+      return static_cast<std::size_t>(static_cast<const std::uint8_t*>(next) - has_rows_.data());
+    };
+    for (std::size_t k = find_next(0); k < kCells; k = find_next(k + 1)) {
+      const RowSums<true> sums = std::exchange(whole_[k], {});
+      has_rows_[k] = 0;
+      const std::int64_t of_gradient = sums.weight(0), of_variance = sums.curvature(0);
+      if (of_gradient == 0 && of_variance == 0) continue;
+      cells.push_back({{k % kLevels, k / kLevels % kLevels, k / (kLevels * kLevels)},
+                       {units.weight.value(of_gradient), units.curvature.value(of_variance)}});
+    }
+    return cells;
   }
-  std::vector<JointCell> cells;
-  cells.reserve(std::min(n, kCells));
-  for (std::size_t k = 0; k < kCells; ++k) {
-    const std::int64_t of_gradient = whole[k].weight(0), of_variance = whole[k].curvature(0);
-    if (of_gradient == 0 && of_variance == 0) continue;
-    cells.push_back({{k % kLevels, k / kLevels % kLevels, k / (kLevels * kLevels)},
-                     {units.weight.value(of_gradient), units.curvature.value(of_variance)}});
-  }
-  return cells;
-}
 
-// Adds or subtracts the distance of cells from the model's expectation.
-template <std::size_t N>
-void count(const std::array<Sums, N>& cells, double scale, double sign, Interaction& in) {
-  for (const Sums& cell : cells) {
+ private:
+  Aligned<RowSums<true>> whole_ = Aligned<RowSums<true>>(kCells);
+  std::array<std::uint8_t, kCells> has_rows_{};
+};
+
+// Adds or subtracts the distance of n cells from the model's expectation.
+void count(const Sums* cells, std::size_t n, double scale, double sign, Interaction& in) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const Sums& cell = cells[i];
     if (!(cell.variance > 0.0)) continue;
     in.chi_square += sign * (scale * cell.gradient * cell.gradient / cell.variance);
     in.freedom += sign;
   }
 }
 
-// The interaction of the x-th and the y-th feature of a triple.
+// The interaction of the x-th and the y-th feature of a triple, whose levels are below `levels`.
 Interaction find_interaction(const std::vector<JointCell>& joint, std::size_t x, std::size_t y,
-                             double scale) {
-  std::array<Sums, kLevels * kLevels> cells{};
-  std::array<Sums, kLevels> rows{}, columns{};
+                             std::size_t levels, double scale) {
+  std::array<Sums, kLevels * kLevels> cells;
+  std::array<Sums, kLevels> rows, columns;
+  std::fill_n(cells.begin(), levels * levels, Sums{});
+  std::fill_n(rows.begin(), levels, Sums{});
+  std::fill_n(columns.begin(), levels, Sums{});
   for (const JointCell& cell : joint) {
     const std::size_t row = cell.levels[x], column = cell.levels[y];
-    for (Sums* sum : {&cells[row * kLevels + column], &rows[row], &columns[column]}) {
+    for (Sums* sum : {&cells[row * levels + column], &rows[row], &columns[column]}) {
       sum->gradient += cell.sums.gradient;
       sum->variance += cell.sums.variance;
     }
   }
   Interaction interaction{0.0, 1.0};
-  count(cells, scale, 1.0, interaction);
-  count(rows, scale, -1.0, interaction);
-  count(columns, scale, -1.0, interaction);
+  count(cells.data(), levels * levels, scale, 1.0, interaction);
+  count(rows.data(), levels, scale, -1.0, interaction);
+  count(columns.data(), levels, scale, -1.0, interaction);
   return interaction;
 }
 
@@ -169,6 +188,14 @@ std::vector<Interaction> find_interactions(const std::uint8_t* levels, std::size
   const double most = find_largest(gradient, n), most_variance = find_largest(variance, n);
   const auto rows = static_cast<double>(n);
   const CellUnits units{rows * most, rows * most_variance, most, most_variance};
+  std::uint8_t last_level = 0;
+  for (std::size_t i = 0; i < features * n; ++i) last_level = std::max(last_level, levels[i]);
+  const std::size_t most_levels = last_level + std::size_t{1};
+  Aligned<RowSums<true>> whole(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    whole[i] = RowSums<true>(units.weight.round_signed(static_cast<double>(gradient[i])),
+                             units.curvature.round(static_cast<double>(variance[i])));
+  }
   const double a_triple = static_cast<double>(n) + 2e4;  // nanoseconds
   const std::size_t batch =
       std::max(2 * team.size(), static_cast<std::size_t>(kBetweenReports / a_triple));
@@ -177,11 +204,13 @@ std::vector<Interaction> find_interactions(const std::uint8_t* levels, std::size
     team.for_each(count, a_triple * static_cast<double>(count), [&](std::size_t task) {
       const std::size_t k = begin + task;
       const Triple& triple = triples[k];
-      const std::vector<JointCell> joint = add_up(triple, levels, n, gradient, variance, units);
+      static thread_local JointCellAdder adder;
+      const std::vector<JointCell> joint = adder.add_up(triple, levels, whole.data(), n, units);
       for (const auto& [x, y] : kPairs) {
         if (triple.features[x] == triple.features[y]) continue;
         const std::size_t pair = pair_of(triple, x, y);
-        if (owner[pair] == k) interactions[pair] = find_interaction(joint, x, y, scale);
+        if (owner[pair] == k)
+          interactions[pair] = find_interaction(joint, x, y, most_levels, scale);
       }
     });
     progress();

@@ -189,9 +189,10 @@ class FeaturePlanner final : public Planner {
       for (std::size_t k = 0; k < lanes.size(); ++k) {
         if (!active[k]) continue;
         Comparison& lane = lanes[k];
-        const FeatureCells cells = search_.cells(candidates.first + c, k, buffer);
+        const std::size_t f = candidates.first + c;
+        const FeatureCells cells = search_.cells(f, k, buffer);
         if (lane.by_chance) {
-          lane.contrasts[c] = search_.contrast_of(cells, k, lane.rows);
+          lane.contrasts[c] = search_.contrast_of(cells, f, k, lane.rows);
         } else {
           lane.costs[c] = search_.cost_of(cells, k, lane.rows);
         }

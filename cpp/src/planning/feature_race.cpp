@@ -86,7 +86,7 @@ FeatureRace::Contrasts FeatureRace::compare(const std::vector<AccumulationBlock>
     FeatureSearch::Buffer buffer;
     const FeatureCells cells = search_.cells(features[i], 0, buffer);
     scale(buffer, cells.width(), stands_for);
-    contrasts.of_feature[i] = search_.contrast_of(cells, 0, contrasts.rows);
+    contrasts.of_feature[i] = search_.contrast_of(cells, features[i], 0, contrasts.rows);
   });
   return contrasts;
 }

@@ -25,6 +25,44 @@ void separate_neighbours(const CodeSet& box, CodeSet& starts) {
   }
 }
 
+// Finds the cells of rows in a grid.  The cell is a sum over axes, of numbers that are looked up by
+// code.
+class CellFinder {
+ public:
+  CellFinder(const TermGrid& grid, const std::uint8_t* codes, std::size_t n)
+      : axes_(grid.set.size) {
+    std::int32_t stride = 1;
+    for (std::size_t axis = axes_; axis-- > 0;) {
+      const Levels& levels = grid.levels[axis];
+      codes_[axis] = codes + grid.set.features[axis] * n;
+      for (std::size_t c = 0; c < kMaxCodes; ++c) of_code_[axis][c] = stride * levels.of_code[c];
+      stride *= static_cast<std::int32_t>(levels.count);
+    }
+  }
+
+  // Calls visitor(row, cell) for the rows from `begin` to `end`.
+  template <class Visitor>
+  void visit(std::size_t begin, std::size_t end, const Visitor& visitor) const {
+    if (axes_ == 1) visit<1>(begin, end, visitor);
+    if (axes_ == 2) visit<2>(begin, end, visitor);
+    if (axes_ == 3) visit<3>(begin, end, visitor);
+  }
+
+ private:
+  template <std::size_t kAxes, class Visitor>
+  void visit(std::size_t begin, std::size_t end, const Visitor& visitor) const {
+    for (std::size_t i = begin; i < end; ++i) {
+      std::int32_t cell = 0;
+      for (std::size_t axis = 0; axis < kAxes; ++axis) cell += of_code_[axis][codes_[axis][i]];
+      visitor(i, cell);
+    }
+  }
+
+  const std::size_t axes_;
+  std::array<const std::uint8_t*, kMostTermFeatures> codes_{};
+  std::array<std::array<std::int32_t, kMaxCodes>, kMostTermFeatures> of_code_;
+};
+
 // The levels of one feature of one term, refined box by box.
 class LevelFinder {
  public:
@@ -232,34 +270,23 @@ std::vector<TermLevels> find_levels(const std::vector<const Forest*>& forests, c
 
 void find_cells(const TermGrid& grid, const std::uint8_t* codes, std::size_t n, std::int32_t* cells,
                 Team& team) {
+  const CellFinder finder(grid, codes, n);
   const std::size_t tasks = (n + kRows - 1) / kRows;
   team.for_each(tasks, 2.0 * static_cast<double>(n), [&](std::size_t task) {
     const std::size_t begin = task * kRows, end = std::min(n, begin + kRows);
-    std::fill(cells + begin, cells + end, 0);
-    for (std::size_t axis = 0; axis < grid.set.size; ++axis) {
-      const Levels& levels = grid.levels[axis];
-      const std::uint8_t* const of_feature = codes + grid.set.features[axis] * n;
-      const auto count = static_cast<std::int32_t>(levels.count);
-      for (std::size_t i = begin; i < end; ++i) {
-        cells[i] = cells[i] * count + levels.of_code[of_feature[i]];
-      }
-    }
+    finder.visit(begin, end, [&](std::size_t i, std::int32_t cell) { cells[i] = cell; });
   });
 }
 
-std::vector<std::vector<std::int64_t>> count_cells(const std::vector<TermGrid>& grids,
-                                                   const std::uint8_t* codes, std::size_t n,
-                                                   Team& team) {
-  std::vector<std::vector<std::int64_t>> counts(grids.size());
+void count_cells(const std::vector<TermGrid>& grids, const std::uint8_t* codes, std::size_t n,
+                 const std::vector<double*>& counts, Team& team) {
   const double nanoseconds = 2.0 * static_cast<double>(n) * static_cast<double>(grids.size());
   team.for_each(grids.size(), nanoseconds, [&](std::size_t k) {
-    Team alone = Team::alone();
-    counts[k].assign(grids[k].cells(), 0);
-    std::vector<std::int32_t> cells(n);
-    find_cells(grids[k], codes, n, cells.data(), alone);
-    for (const std::int32_t cell : cells) ++counts[k][static_cast<std::size_t>(cell)];
+    std::vector<std::int64_t> of_cell(grids[k].cells(), 0);
+    CellFinder(grids[k], codes, n)
+        .visit(0, n, [to = of_cell.data()](std::size_t, std::int32_t cell) { ++to[cell]; });
+    std::copy(of_cell.begin(), of_cell.end(), counts[k]);
   });
-  return counts;
 }
 
 std::vector<std::vector<double>> add_up_cells(const Forest& forest, const Bins& bins,

@@ -1,11 +1,14 @@
 #include "properboost/trees/best_cut.hpp"
 
+#include <array>
+
 #include "properboost/core/math_double.hpp"
+#include "properboost/data/binning.hpp"
 
 namespace properboost {
+namespace {
 
-// The mean, by chance, of the statistic of the best cut of `cells` cells.
-double freedom_of_best_cut(std::size_t cells, bool ordered) {
+double compute_freedom_of_best_cut(std::size_t cells, bool ordered) {
   if (cells < 2) return 0.0;
   const auto cuts = static_cast<double>(cells - 1);
   // The largest of the squared, standardised values of a Brownian bridge at its cuts, by simulation
@@ -14,6 +17,33 @@ double freedom_of_best_cut(std::size_t cells, bool ordered) {
   if (!ordered) return 1.0 + 0.6366 * (cuts - 1.0);
   const double log_cuts = math::log(cuts);
   return 1.0 + log_cuts * (0.9 - 0.027 * log_cuts);
+}
+
+// The same for every number of a feature's codes.
+class FreedomsOfBestCut {
+ public:
+  FreedomsOfBestCut() {
+    for (std::size_t cells = 0; cells <= kMaxCodes; ++cells) {
+      ordered_[cells] = compute_freedom_of_best_cut(cells, true);
+      unordered_[cells] = compute_freedom_of_best_cut(cells, false);
+    }
+  }
+  double find(std::size_t cells, bool ordered) const {
+    if (cells > kMaxCodes) return compute_freedom_of_best_cut(cells, ordered);
+    return ordered ? ordered_[cells] : unordered_[cells];
+  }
+
+ private:
+  std::array<double, kMaxCodes + 1> ordered_, unordered_;
+};
+
+}  // namespace
+
+// The mean, by chance, of the statistic of the best cut of `cells` cells.  Each of a round's cuts
+// needs it, so logarithms are taken once.
+double freedom_of_best_cut(std::size_t cells, bool ordered) {
+  static const FreedomsOfBestCut freedoms;
+  return freedoms.find(cells, ordered);
 }
 
 // The same of the best `most` cells, each made by the best cut so far, by simulation: each further

@@ -13,6 +13,7 @@ from properboost.estimators.labelled_rows import LabelledRows
 from properboost.estimators.properboost_parameters import check_parameters, plan_rows
 from properboost.fitting.bag_assignment import deal
 from properboost.fitting.enough_rounds import BLOCK
+from properboost.fitting.evidence import RowEvidence
 from properboost.fitting.held_out_rounds import Fold, HeldOutScore
 from properboost.fitting.plan import ENOUGH, FitPlan
 from properboost.losses.builtin import MarginLoss
@@ -27,8 +28,11 @@ __all__ = ["Choice", "choose_learner", "find_learner", "read_learner", "with_lea
 
 Array = NDArray[np.float64]
 
-ScoreFold: TypeAlias = Callable[[FitPlan, Fold], HeldOutScore]
-"""A function that boosts the models of a plan over a part of a fold, and scores another."""
+ScoreFold: TypeAlias = Callable[[FitPlan, Fold, RowEvidence], HeldOutScore]
+"""A function that boosts the models of a plan over a part of a fold, and scores another.
+
+It takes the evidence in the part that it boosts over.
+"""
 
 FOLDS = 3
 
@@ -113,7 +117,8 @@ def choose_learner(
                 plan_rows(with_learner(model, learner), loss, fold.learning, base=fold.base)
                 for learner in (CHOICE.table, CHOICE.tree)
             )
-            of_table, of_tree = (score(plan, fold) for plan in plans)
+            evidence = RowEvidence(fold.learning)
+            of_table, of_tree = (score(plan, fold, evidence) for plan in plans)
             differences = np.concatenate([differences, of_table.losses - of_tree.losses])
             weights = np.concatenate([weights, of_tree.weights])
             lengths.append((of_table.n_estimators, of_tree.n_estimators))

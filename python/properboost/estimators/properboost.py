@@ -33,6 +33,7 @@ from properboost.estimators.properboost_parameters import (
 )
 from properboost.estimators.warm_start import check_warm_start, read_earlier_fit
 from properboost.fitting.assemble import assemble, check_size, warn_of_costly_certainty
+from properboost.fitting.evidence import RowEvidence
 from properboost.fitting.held_out_rounds import Fold, HeldOutScore, boost_while_it_helps
 from properboost.fitting.plan import FitPlan, count_estimators
 from properboost.fitting.run import Run
@@ -287,9 +288,9 @@ class ProperBoostClassifier(
             ) from error
 
 
-def _score_fold(plan: FitPlan, fold: Fold) -> HeldOutScore:
+def _score_fold(plan: FitPlan, fold: Fold, evidence: RowEvidence) -> HeldOutScore:
     """Return the best score of the models of a plan on the rows that a fold holds out."""
-    return boost_while_it_helps(plan, find_scaling(plan, fold.learning), fold)
+    return boost_while_it_helps(plan, find_scaling(plan, evidence), fold)
 
 
 def run_plan(
@@ -301,7 +302,7 @@ def run_plan(
 ) -> FittedStages:
     """Fit a model by a plan; score `validation` rows and make `calls` while it runs."""
     plan = limit_terms(plan, rows)
-    run = Run(plan, find_scaling(plan, rows), rows)
+    run = Run(plan, find_scaling(plan, RowEvidence(rows)), rows)
     watch = None
     if validation is not None or calls is not None:
         watch = _make_watch(model, run, validation, calls)

@@ -6,6 +6,8 @@ shrunk.
 """
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +19,7 @@ from properboost.data.whole_sums import mean
 from properboost.engine.protocols import TrainingRows
 from properboost.models.interactions import RANKING_LEVELS, find_levels
 
-__all__ = ["find_slopes"]
+__all__ = ["RowEvidence", "find_slopes"]
 
 Array = NDArray[np.float64]
 
@@ -34,8 +36,47 @@ MOST_FEATURES = 64
 """The most features whose pairs are tested, the most significant first."""
 
 
+@dataclass(frozen=True, eq=False)
+class FeatureEvidence:
+    """The evidence that single features separate a class from the others.
+
+    `negative` and `positive` have the training weight of each feature's codes.
+    """
+
+    negative: Sequence[Array]
+    positive: Sequence[Array]
+    deviates: Array
+    vary: NDArray[np.bool_]
+
+
+class RowEvidence:
+    """The evidence in training rows; plans of the same rows share that of single features."""
+
+    def __init__(self, rows: TrainingRows) -> None:
+        self.rows = rows
+        self._of_class: dict[int, FeatureEvidence] = {}
+
+    def of_class(self, positive_class: int) -> FeatureEvidence:
+        """Return the evidence of single features."""
+        if positive_class not in self._of_class:
+            self._of_class[positive_class] = self._compute(positive_class)
+        return self._of_class[positive_class]
+
+    def _compute(self, positive_class: int) -> FeatureEvidence:
+        rows = self.rows
+        negative, positive = rows.weigh_groups(
+            (rows.class_of == positive_class).astype(np.int64), 2
+        )
+        evidence = np.array([
+            _core.find_evidence(p, q, isinstance(bins, NumericBins))
+            for p, q, bins in zip(positive, negative, rows.binning.features, strict=True)
+        ]).T  # fmt: skip
+        deviates = _core.normal_deviates(*evidence)
+        return FeatureEvidence(negative, positive, deviates, evidence[1] > 0.0)
+
+
 def find_slopes(
-    rows: TrainingRows, *, joint: bool, pairs: bool, share: float = 1.0
+    evidence: RowEvidence, *, joint: bool, pairs: bool, share: float = 1.0
 ) -> tuple[float, ...]:
     """Return the factor of each model's raw predictions, at most 1.
 
@@ -45,10 +86,10 @@ def find_slopes(
     slope.  Where the rows are only a `share` of all, z^2 is divided by it, which estimates the z^2
     of all rows.
     """
-    n_classes = len(rows.classes)
+    n_classes = len(evidence.rows.classes)
     slopes: list[float] = []
     for positive_class in [1] if n_classes == 2 else range(n_classes):
-        slopes.append(_find_slope(rows, positive_class, pairs, share))
+        slopes.append(_find_slope(evidence, positive_class, pairs, share))
         if joint and slopes[-1] >= ENOUGH:
             break
     if joint:
@@ -56,14 +97,9 @@ def find_slopes(
     return tuple(1.0 if slope >= ENOUGH else max(slope, LEAST) for slope in slopes)
 
 
-def _find_slope(rows: TrainingRows, positive_class: int, pairs: bool, share: float) -> float:
-    negative, positive = rows.weigh_groups((rows.class_of == positive_class).astype(np.int64), 2)
-    evidence = np.array([
-        _core.find_evidence(p, q, isinstance(bins, NumericBins))
-        for p, q, bins in zip(positive, negative, rows.binning.features, strict=True)
-    ]).T  # fmt: skip
-    deviates = _core.normal_deviates(*evidence)
-    vary = evidence[1] > 0.0
+def _find_slope(evidence: RowEvidence, positive_class: int, pairs: bool, share: float) -> float:
+    of_features = evidence.of_class(positive_class)
+    deviates, vary = of_features.deviates, of_features.vary
     slope = _slope_of(deviates[vary], share)
     if slope >= ENOUGH or not pairs:
         return slope
@@ -71,8 +107,10 @@ def _find_slope(rows: TrainingRows, positive_class: int, pairs: bool, share: flo
     features = likely_last[vary[likely_last]][:MOST_FEATURES].tolist()
     if len(features) < 2:
         return slope
-    weights = {j: 0.5 * positive[j] + 0.5 * negative[j] for j in features}  # sums may overflow
-    of_pairs = _find_interactions(rows, positive_class, weights)
+    weights = {  # sums may overflow
+        j: 0.5 * of_features.positive[j] + 0.5 * of_features.negative[j] for j in features
+    }
+    of_pairs = _find_interactions(evidence.rows, positive_class, weights)
     both = np.concatenate([deviates[vary], _core.normal_deviates(*of_pairs)[of_pairs[1] > 0.0]])
     return max(slope, _slope_of(both, share))
 

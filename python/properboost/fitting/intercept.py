@@ -174,7 +174,12 @@ class _ProbabilityExcess:
 
     def excess_of_second(self, intercept: float) -> int:
         """Return the excess of the second of two classes."""
-        return int(self.excess(intercept)[1])
+        total = -int(self._of_classes[1])
+        size = ROWS // self._n_classes
+        for k in range(0, len(self._raw), size):
+            p = self._link.second_probability(self._raw[k : k + size] + intercept)
+            total += int(np.rint(self._weight[k : k + size] * p).astype(np.int64).sum())
+        return total
 
     def differentiate(self, intercept: Array) -> Array:
         """Return the derivative of the excess by the intercepts, (n_classes, n_classes).

@@ -5,8 +5,7 @@ Both are settled before boosting; the slopes follow from the evidence in the tra
 
 import numpy as np
 
-from properboost.engine.protocols import TrainingRows
-from properboost.fitting.evidence import find_slopes
+from properboost.fitting.evidence import RowEvidence, find_slopes
 from properboost.fitting.intercept import needs_intercept
 from properboost.fitting.plan import FitPlan, RawScaling
 from properboost.parameters.kinds import CONDITIONAL, SOLVED, Intercept
@@ -14,15 +13,16 @@ from properboost.parameters.kinds import CONDITIONAL, SOLVED, Intercept
 __all__ = ["find_scaling"]
 
 
-def find_scaling(plan: FitPlan, rows: TrainingRows) -> RawScaling:
-    """Return the scaling of raw predictions by a plan and its training rows."""
-    slopes = _find_slopes(plan, rows)
+def find_scaling(plan: FitPlan, evidence: RowEvidence) -> RawScaling:
+    """Return the scaling of raw predictions by a plan and the evidence in its training rows."""
+    slopes = _find_slopes(plan, evidence)
     has_doubts = plan.calibration.slope == "auto" and min(slopes) < 1.0
     slopes_of_fits = (slopes,) * plan.n_fits
     if has_doubts and plan.bags is not None:  # the evidence differs between bags
         share = plan.bags.design.share
         slopes_of_fits = tuple(
-            _find_slopes(plan, rows.of_segments(segments), share) for segments in plan.bags.segments
+            _find_slopes(plan, RowEvidence(evidence.rows.of_segments(segments)), share)
+            for segments in plan.bags.segments
         )
         slopes = tuple(np.mean(slopes_of_fits, axis=0).tolist())
     intercept = _read_intercept(plan.calibration.intercept, plan.n_models)
@@ -34,14 +34,14 @@ def find_scaling(plan: FitPlan, rows: TrainingRows) -> RawScaling:
     return RawScaling(slopes, slopes_of_fits, intercept)
 
 
-def _find_slopes(plan: FitPlan, rows: TrainingRows, share: float = 1.0) -> tuple[float, ...]:
+def _find_slopes(plan: FitPlan, evidence: RowEvidence, share: float = 1.0) -> tuple[float, ...]:
     """Return the factor of each model's steps; the rows are a `share` of all."""
     if not isinstance(plan.calibration.slope, str):
         return (float(plan.calibration.slope),) * plan.n_models
     if plan.options.step in SOLVED or plan.base is not None:
         return (1.0,) * plan.n_models
     uses_pairs = plan.pairs is not None or plan.options.weak_learner.is_grown
-    return find_slopes(rows, joint=bool(plan.link.joint_loss), pairs=uses_pairs, share=share)
+    return find_slopes(evidence, joint=bool(plan.link.joint_loss), pairs=uses_pairs, share=share)
 
 
 def _read_intercept(intercept: Intercept, n_models: int) -> str | tuple[float, ...] | None:

@@ -80,6 +80,11 @@ class Link:
         np.divide(probability, total, out=normalized, where=total > 0.0)
         return normalized
 
+    def second_probability(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probability of the second of two classes, of one model's predictions."""
+        smaller = self.loss.probability(-np.abs(raw))
+        return np.where(raw > 0.0, 1.0 - smaller, smaller)
+
     def log_odds(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return log(p / (1 - p)) of each class, (n_rows, n_classes): finite where p is 0 or 1."""
         tiny = np.finfo(np.float64).tiny

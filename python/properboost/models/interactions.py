@@ -125,10 +125,10 @@ def find_levels(
     missing = weight[n_bins] > 0.0
     most = max(1, most - missing)
     if isinstance(bins, NumericBins):
-        groups = _merge_neighbours(weight[:n_bins], most) if weight[:n_bins].any() else []
-        for k, members in enumerate(groups):
-            level[members] = k
-        n = ordered = len(groups)
+        starts = _merge_neighbours(weight[:n_bins], most) if weight[:n_bins].any() else []
+        n = ordered = len(starts)
+        if n > 0:
+            level[:n_bins] = np.repeat(np.arange(n), np.diff([*starts, n_bins]))
     else:
         seen = np.flatnonzero(weight[:n_bins])
         heaviest = seen[np.argsort(-weight[seen], kind="stable")]
@@ -139,10 +139,10 @@ def find_levels(
     return level, ordered
 
 
-def _merge_neighbours(weight: NDArray[np.float64], most: int) -> list[NDArray[np.intp]]:
+def _merge_neighbours(weight: NDArray[np.float64], most: int) -> list[int]:
     """Merge the neighbours with the least joint weight until at most `most` levels are left.
 
-    Returns the members of each level.
+    Returns the first bin of each level.
     """
     starts = np.flatnonzero(weight)
     starts[0] = 0
@@ -153,7 +153,7 @@ def _merge_neighbours(weight: NDArray[np.float64], most: int) -> list[NDArray[np
         k = int(together.argmin())
         weights[k : k + 2] = [float(together[k])]
         del first[k + 1]
-    return np.split(np.arange(len(weight)), first[1:])
+    return first
 
 
 def purify(

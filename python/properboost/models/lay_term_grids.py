@@ -47,9 +47,9 @@ def lay_term_grids(
     ]
     grids = []
     for features in sorted(levels, key=lambda features: (len(features), features)):
-        refined = [refine(of_axis) for of_axis in zip(*levels[features], strict=True)]
-        coarse = coarsen(refined, [axes[j] for j in features])
-        grids.append(TermGrid(features, coarse, np.empty(0)))
+        refined = tuple(refine(of_axis) for of_axis in zip(*levels[features], strict=True))
+        grid = TermGrid(features, refined, np.empty(0))
+        grids.append(coarsen(grid, [axes[j] for j in features]))
     weights = weigh(grids)
     return tuple(
         TermGrid(grid.features, grid.levels, weight.reshape(grid.shape))

@@ -47,7 +47,7 @@ class TermGrid:
     @property
     def shape(self) -> tuple[int, ...]:
         """The number of levels of each feature."""
-        return count_levels(self.levels)
+        return self.native.shape
 
     @cached_property
     def native(self) -> _core.TermGrid:
@@ -72,8 +72,7 @@ def weigh_cells(
     `weight` is that of each row; None stands for ones.
     """
     if weight is None:
-        counts = _core.count_cells([grid.native for grid in grids], codes, n_threads)
-        return [of_grid.astype(np.float64) for of_grid in counts]
+        return _core.count_cells([grid.native for grid in grids], codes, n_threads)
     return [
         add_up_by(grid.native.find_cells(codes, n_threads), weight, int(np.prod(grid.shape)))
         for grid in grids
@@ -122,20 +121,20 @@ class GridAxis:
         return self._joined[key]
 
 
-def coarsen(
-    levels: Sequence[LevelOfCode], axes: Sequence[GridAxis], most: int = MOST_TERM_CELLS
-) -> tuple[LevelOfCode, ...]:
-    """Return levels that make at most `most` cells.
+def coarsen(grid: TermGrid, axes: Sequence[GridAxis], most: int = MOST_TERM_CELLS) -> TermGrid:
+    """Return a grid of at most `most` cells, without their weights.
 
     Neighbouring bins of numbers share a level, and so do rare categories; missing and unseen values
     keep theirs.
     """
-    sizes = count_levels(levels)
-    limits = _share_cells(sizes, most)
-    return tuple(
+    limits = _share_cells(grid.shape, most)
+    if tuple(limits) == grid.shape:
+        return grid
+    levels = tuple(
         level if limit == size else axis.join(level, limit)
-        for level, size, limit, axis in zip(levels, sizes, limits, axes, strict=True)
+        for level, size, limit, axis in zip(grid.levels, grid.shape, limits, axes, strict=True)
     )
+    return replace(grid, levels=levels)
 
 
 def _share_cells(sizes: Sequence[int], most: int) -> Sequence[int]:

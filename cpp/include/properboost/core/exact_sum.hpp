@@ -91,6 +91,7 @@ class ExactSum {
   template <class Digits>
   static void carry(Digits& digits) {
     for (std::size_t i = 0; i + 1 < digits.size(); ++i) {
+      if (digits[i] == 0) continue;  // as most are, which need not wait for each other
       const auto low = static_cast<std::int64_t>(static_cast<std::uint64_t>(digits[i]) & kDigit);
       digits[i + 1] += (digits[i] - low) / (std::int64_t{1} << 32);
       digits[i] = low;

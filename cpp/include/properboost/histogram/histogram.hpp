@@ -65,11 +65,11 @@ class Histogram {
   void add_to(AllReduce& all_reduce, std::size_t f);
   void all_reduce(std::size_t f, Team& team);
 
-  // One lane's cells of feature f, gathered into `buffer`; `occupied` has one byte per code, all
-  // features side by side.
+  // One lane's cells of feature f, gathered into `buffer`; `occupied` has a byte for each of its
+  // codes.
   FeatureCells feature(std::size_t f, std::size_t lane, const std::uint8_t* occupied,
                        std::array<Cell, kMaxCodes>& buffer, FurtherLanes further = {}) const {
-    const FeatureCells result{buffer.data(), occupied + bins_->offset(f), &(*bins_)[f]};
+    const FeatureCells result{buffer.data(), occupied, &(*bins_)[f]};
     std::size_t i = first(f) + lane;
     const CellUnits& units = units_[lane];
     if (further.any()) {

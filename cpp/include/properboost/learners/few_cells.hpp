@@ -43,9 +43,9 @@ struct FewCells {
   bool within_chance = false;  // see Partition
 
   // How the classes differ in these cells.
-  Contrast contrast(const FeatureCells& feature, const EffectiveRows& rows) const {
+  double statistic(const FeatureCells& feature, const EffectiveRows& rows) const {
     const std::vector<Cell> cells = gather(feature);
-    return {chi_square(cells.data(), cells.size(), rows), freedom_of_few_cells(feature, most)};
+    return chi_square(cells.data(), cells.size(), rows);
   }
 
   // The cost of these cells, added up from the sums of a feature.
@@ -69,10 +69,21 @@ struct FewCells {
   }
 
  private:
-  // The sums of the cells, and of the codes that are in none.
+  // The sums of the cells, and of the codes that are in none.  A cell that follows itself need not
+  // wait for its sums to be stored.
   std::vector<Cell> gather(const FeatureCells& feature) const {
     std::vector<Cell> cells(most + 1);
-    for (std::size_t b = 0; b < feature.width(); ++b) cells[cell_of[b]] += feature.cells[b];
+    std::size_t cell = cell_of[0];
+    Cell sum{};
+    for (std::size_t b = 0; b < feature.width(); ++b) {
+      if (cell_of[b] != cell) {
+        cells[cell] = sum;
+        cell = cell_of[b];
+        sum = cells[cell];
+      }
+      sum += feature.cells[b];
+    }
+    cells[cell] = sum;
     return cells;
   }
 };
@@ -113,20 +124,26 @@ class CellCutter {
   FewCells cut_on(const Split& first) const {
     FewCells cells{first.cost, first.branch, most_};
     if (most_ == 2) return cells;
-    for (std::uint8_t& cell : cells.cell_of) {
-      if (cell == Split::kNeither) cell = static_cast<std::uint8_t>(most_);
-    }
-    std::vector<Part> parts = {cut_part(cells.cell_of, 0), cut_part(cells.cell_of, 1)};
+    // Loops over codes have no branches and no memory that might overlap, so that they are vectors.
+    const auto none = static_cast<std::uint8_t>(most_);
+    for (std::uint8_t& cell : cells.cell_of) cell = cell == Split::kNeither ? none : cell;
+    const std::size_t width = feature_.width();
+    std::vector<Part> parts;
+    parts.reserve(most_);
+    parts.push_back(cut_part(cells.cell_of, 0));
+    parts.push_back(cut_part(cells.cell_of, 1));
+    std::vector<double> costs;
+    costs.reserve(most_);
     while (true) {
       // The cost of no cut, and of each part's: of equal ones the first is taken.
-      std::vector<double> costs = {cells.cost};
+      costs.assign(1, cells.cost);
       for (const Part& part : parts) costs.push_back(cells.cost - part.beyond);
       const std::size_t best = first_best(costs.data(), costs.size());
       if (best == 0) return cells;
       const auto divided = static_cast<std::uint8_t>(best - 1);
       const auto added = static_cast<std::uint8_t>(parts.size());
-      const CellOfCode& branch = parts[divided].branch;
-      for (std::size_t b = 0; b < feature_.width(); ++b) {
+      const CellOfCode branch = parts[divided].branch;
+      for (std::size_t b = 0; b < width; ++b) {
         const bool goes = (cells.cell_of[b] == divided) & (branch[b] == Split::kRight);
         cells.cell_of[b] = goes ? added : cells.cell_of[b];
       }

@@ -40,7 +40,6 @@ class Bins;
 class FeatureLearner;
 class GrownLearner;
 class Response;
-struct Contrast;
 struct EffectiveRows;
 struct Tree;
 
@@ -88,11 +87,11 @@ class FeatureLearner : public WeakLearner {
                       const Regularizers& r, const EffectiveRows& rows) const = 0;
   virtual Partition partition(const FeatureCells& feature, const Criterion& criterion,
                               const Regularizers& r, const EffectiveRows& rows) const = 0;
-  // How the classes differ in the cells that this learner would choose if every cut that saves
-  // were made; not at all if none saves enough.
-  virtual Contrast contrast(const FeatureCells& feature, const Criterion& criterion,
-                            const Regularizers& r, const EffectiveRows& rows) const = 0;
-  // The mean of that statistic by chance.
+  // The statistic of how the classes differ in the cells that this learner would choose if every
+  // cut that saves were made; 0 if none saves enough.
+  virtual double statistic(const FeatureCells& feature, const Criterion& criterion,
+                           const Regularizers& r, const EffectiveRows& rows) const = 0;
+  // Its mean by chance, which follows from the codes that have rows.
   virtual double freedom(const FeatureCells& feature) const = 0;
 
  protected:

@@ -18,9 +18,9 @@ class Stump final : public FeatureLearner {
     return CellCutter(feature, criterion, r, 2).cut().cost;
   }
 
-  Contrast contrast(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r,
-                    const EffectiveRows& rows) const override {
-    return CellCutter(feature, criterion, r, 2).cut().contrast(feature, rows);
+  double statistic(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r,
+                   const EffectiveRows& rows) const override {
+    return CellCutter(feature, criterion, r, 2).cut().statistic(feature, rows);
   }
 
   double freedom(const FeatureCells& feature) const override {

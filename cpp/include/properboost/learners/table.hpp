@@ -40,18 +40,18 @@ class TableLearner final : public FeatureLearner {
 
   // One cell per code: the sums as they are, since smooth or shrunk ones would have to be charged
   // for less than the number of cells.
-  Contrast contrast(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r,
-                    const EffectiveRows& rows) const override {
+  double statistic(const FeatureCells& feature, const Criterion& criterion, const Regularizers& r,
+                   const EffectiveRows& rows) const override {
     if (most_ > 0) {
       std::array<Cell, kMaxCodes> buffer;
       const FeatureCells smooth = smoothed(feature, buffer);
       const CellCutter cutter(smooth, criterion, r, most_, least(rows));
-      if (crosses(feature, most_)) return cutter.cut().contrast(feature, rows);  // of all or none
+      if (crosses(feature, most_)) return cutter.cut().statistic(feature, rows);  // of all or none
       const std::optional<Split> first = cutter.find_first_cut();
-      if (!first) return {0.0, freedom(feature)};
-      return CellCutter(smooth, criterion, r, most_).cut_on(*first).contrast(feature, rows);
+      if (!first) return 0.0;
+      return CellCutter(smooth, criterion, r, most_).cut_on(*first).statistic(feature, rows);
     }
-    return {chi_square(feature.cells, feature.width(), rows), freedom(feature)};
+    return chi_square(feature.cells, feature.width(), rows);
   }
 
   double freedom(const FeatureCells& feature) const override {

@@ -46,7 +46,7 @@ class FeatureSearch {
   // A lane's learner's results for a feature: its cost, the contrast of the classes over its cells,
   // and the partition into cells, in order.
   double cost_of(const FeatureCells& feature, std::size_t lane, const EffectiveRows& rows) const;
-  Contrast contrast_of(const FeatureCells& feature, std::size_t lane,
+  Contrast contrast_of(const FeatureCells& feature, std::size_t f, std::size_t lane,
                        const EffectiveRows& rows) const;
   Partition partition_of(const FeatureCells& feature, std::size_t lane, const CellOrder& order,
                          const EffectiveRows& rows) const;
@@ -56,9 +56,16 @@ class FeatureSearch {
     return learner(lane).criterion_or(at_.algorithm.response());
   }
 
+  // Whether each of a feature's codes has training rows of a lane.
+  const std::uint8_t* occupied(std::size_t f, std::size_t lane) const;
+  Directions directions_of(std::size_t f, std::size_t lane) const {
+    return has_directions(lane) ? directions_[lane][f] : Directions{};
+  }
+
   const RoundContext& at_;
   const std::vector<const FeatureLearner*> learners_;
   const std::vector<std::vector<Directions>> directions_;
+  std::vector<std::vector<double>> freedoms_;  // by lane and feature, as no round changes them
   Histogram histogram_;
 };
 

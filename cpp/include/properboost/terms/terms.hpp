@@ -61,9 +61,8 @@ struct TermGrid {
 void find_cells(const TermGrid& grid, const std::uint8_t* codes, std::size_t n, std::int32_t* cells,
                 Team& team);
 // counts[k][c] = the rows in cell c of grid k.
-std::vector<std::vector<std::int64_t>> count_cells(const std::vector<TermGrid>& grids,
-                                                   const std::uint8_t* codes, std::size_t n,
-                                                   Team& team);
+void count_cells(const std::vector<TermGrid>& grids, const std::uint8_t* codes, std::size_t n,
+                 const std::vector<double*>& counts, Team& team);
 
 // The sums of a forest's leaves by term and cell.  `grids` has that of every term.  Where a level
 // has codes of which a box has a part, the cell gets a mean: shares[f * kMaxCodes + c] is the

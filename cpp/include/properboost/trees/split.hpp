@@ -25,16 +25,28 @@ constexpr double kTie = 1e-7;
 
 // The first of the least costs; 0 if none is a number, which the caller must check.
 inline std::size_t first_best(const double* costs, std::size_t n) {
-  constexpr std::size_t kLeast = 4;  // minima that need not wait for each other
-  std::array<double, kLeast> least;
-  least.fill(std::numeric_limits<double>::infinity());
-  for (std::size_t i = 0; i < n; ++i) {
-    double& l = least[i % kLeast];
-    l = costs[i] < l ? costs[i] : l;
+  constexpr std::size_t kTogether = 8;  // that need not wait for each other
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  const std::size_t whole = n - n % kTogether;
+  std::array<double, kTogether> least;
+  least.fill(kNone);
+  for (std::size_t i = 0; i < whole; i += kTogether) {
+    for (std::size_t k = 0; k < kTogether; ++k) {
+      least[k] = costs[i + k] < least[k] ? costs[i + k] : least[k];
+    }
   }
-  const double best = *std::min_element(least.begin(), least.end());
-  for (std::size_t i = 0; i < n; ++i) {
-    if (costs[i] <= best + kTie * std::abs(best)) return i;
+  double best = kNone;
+  for (const double cost : least) best = cost < best ? cost : best;
+  for (std::size_t i = whole; i < n; ++i) best = costs[i] < best ? costs[i] : best;
+  const double most = best + kTie * std::abs(best);
+  std::size_t first = 0;
+  for (; first < whole; first += kTogether) {
+    bool is_any = false;
+    for (std::size_t k = 0; k < kTogether; ++k) is_any |= costs[first + k] <= most;
+    if (is_any) break;
+  }
+  for (; first < n; ++first) {
+    if (costs[first] <= most) return first;
   }
   return 0;
 }

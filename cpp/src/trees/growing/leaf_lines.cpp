@@ -245,21 +245,27 @@ void LeafLines::gather() {
         lines.push_back(j);
       }
     }
-    std::uint8_t* to = codes_.data() + task.begin * kMost;
-    for (std::size_t i = task.begin; i < task.end; ++i, to += kMost) {
-      const std::size_t later = std::min(i + kAhead, task.end - 1);
-      for (const std::size_t j : lines) prefetch(packed_.row(row[later]) + leaf.feature[j]);
-      const std::uint8_t* const codes = packed_.row(row[i]);
-      for (std::size_t j = 0; j < leaf.terms; ++j) to[j] = codes[leaf.feature[j]];
-    }
-    for (std::size_t j = 0; j < leaf.terms; ++j) {
-      const double* const position_of = bins_[leaf.feature[j]].positions();
-      const std::uint8_t* const code = codes_.data() + task.begin * kMost + j;
-      double* const position = positions(task.begin, j);
-      for (std::size_t i = 0; i < task.end - task.begin; ++i) {
-        position[i] = position_of[code[i * kMost]];
+    visit_terms(leaf.terms, [&](auto size) {
+      constexpr std::size_t kTerms = decltype(size)::value;
+      std::array<std::size_t, kTerms> feature;  // copies, which no code that is written changes
+      std::array<const double*, kTerms> position_of;
+      std::array<double*, kTerms> to_position;
+      for (std::size_t j = 0; j < kTerms; ++j) {
+        feature[j] = leaf.feature[j];
+        position_of[j] = bins_[feature[j]].positions();
+        to_position[j] = positions(task.begin, j);
       }
-    }
+      std::uint8_t* to = codes_.data() + task.begin * kMost;
+      for (std::size_t i = task.begin; i < task.end; ++i, to += kMost) {
+        const std::size_t later = std::min(i + kAhead, task.end - 1);
+        for (const std::size_t j : lines) prefetch(packed_.row(row[later]) + feature[j]);
+        const std::uint8_t* const codes = packed_.row(row[i]);
+        for (std::size_t j = 0; j < kTerms; ++j) {
+          to[j] = codes[feature[j]];
+          to_position[j][i - task.begin] = position_of[j][to[j]];
+        }
+      }
+    });
   });
 }
 

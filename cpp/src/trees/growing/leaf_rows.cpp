@@ -136,6 +136,7 @@ void LeafRows::place(const std::uint8_t* node_of_row, Team& team) {
 
 std::vector<RowBlock> LeafRows::cut(const Place& place) {
   std::vector<SegmentRange> ranges;
+  ranges.reserve(place.bounds.size());
   for (std::size_t s = 0; s + 1 < place.bounds.size(); ++s) {
     ranges.push_back({s, place.bounds[s], place.bounds[s + 1]});
   }
@@ -169,6 +170,8 @@ void LeafRows::split(std::size_t node, const std::uint8_t* code, const CellOfCod
   std::array<Place, 2> children;
   std::array<std::size_t, 2> next{begin, middle};  // where the next rows go
   std::vector<std::array<std::size_t, 2>> places;  // of each block's
+  places.reserve(blocks.size());
+  for (Place& child : children) child.bounds.reserve(bounds.size());
   std::size_t c = 0;
   for (std::size_t s = 0; s < bounds.size(); ++s) {
     for (std::size_t k = 0; k < 2; ++k) children[k].bounds.push_back(next[k]);

@@ -1,6 +1,7 @@
 // The costs of cutting a feature's codes in two, by a criterion of two classes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -47,16 +48,16 @@ class ClassCuts {
       find_costs(order, cell_at, order.size, [](std::size_t i) { return i; }, before, after);
       return;
     }
-    std::array<Cell, kMaxCodes> cells;                      // that have weight
+    std::array<std::uint8_t, kMaxCodes> codes_of_cells;     // that have weight
     std::array<std::uint16_t, kMaxCodes + 1> cells_before;  // how many there are before each code
     std::size_t n = 0;
     for (std::size_t i = 0; i < order.size; ++i) {
       cells_before[i] = static_cast<std::uint16_t>(n);
-      cells[n] = codes_.cells[order.codes[i]];
+      codes_of_cells[n] = order.codes[i];
       n += codes_.weighs(order.codes[i]);
     }
     cells_before[order.size] = static_cast<std::uint16_t>(n);
-    const auto cell_at = [&](std::size_t i) { return cells[i]; };
+    const auto cell_at = [&](std::size_t i) { return codes_.cells[codes_of_cells[i]]; };
     find_costs(order, cell_at, n, [&](std::size_t i) { return cells_before[i]; }, before, after);
   }
 
@@ -72,20 +73,33 @@ class ClassCuts {
   template <class CellAt, class CellsBefore>
   void find_costs(const CutOrder& order, const CellAt& cell_at, std::size_t n,
                   const CellsBefore& cells_before, double* before, double* after) const {
+    if (curved_) {
+      find_costs<true>(order, cell_at, n, cells_before, before, after);
+    } else {
+      find_costs<false>(order, cell_at, n, cells_before, before, after);
+    }
+  }
+  template <bool kCurved, class CellAt, class CellsBefore>
+  void find_costs(const CutOrder& order, const CellAt& cell_at, std::size_t n,
+                  const CellsBefore& cells_before, double* before, double* after) const {
     std::array<double, kMaxCodes + 1> costs;
     const Cell missing = order.floating ? codes_.cells[order.missing] : Cell{};
-    before[0] = order.floating ? find_costs<true>(cell_at, n, missing, {}, costs.data())
-                               : find_costs<false>(cell_at, n, {}, {}, costs.data());
+    before[0] = order.floating ? find_costs<kCurved, true>(cell_at, n, missing, {}, costs.data())
+                               : find_costs<kCurved, false>(cell_at, n, {}, {}, costs.data());
     for (std::size_t i = 1; i < order.size; ++i) before[i] = costs[cells_before(i)];
     if (!order.floating) return;
-    find_costs<true>(cell_at, n, {}, missing, costs.data());
+    find_costs<kCurved, true>(cell_at, n, {}, missing, costs.data());
     for (std::size_t i = 0; i < order.size; ++i) after[i] = costs[cells_before(i + 1)];
   }
 
-  // The cells of both branches of some cuts, the left ones first.
+  // The cells of both branches of some cuts, the left ones first.  Curvatures are 0 where the
+  // criterion needs none.
+  template <bool kCurved>
   class Branches {
    public:
-    explicit Branches(std::size_t cuts) : cuts_(cuts) {}
+    explicit Branches(std::size_t cuts) : cuts_(cuts) {
+      if constexpr (!kCurved) std::fill_n(curvature_.begin(), 2 * cuts, 0.0);
+    }
 
     void set_left(std::size_t cut, const Cell& cell) { set(cut, cell); }
     void set_right(std::size_t cut, const Cell& cell) { set(cuts_ + cut, cell); }
@@ -98,12 +112,12 @@ class ClassCuts {
       for (std::size_t i = 0; i < cuts_; ++i) costs[i] = each[i] + each[cuts_ + i];
     }
     // Cuts that leave a branch with less than that of weight, or of curvature, are not allowed.
-    void forbid_light(bool curved, double least, double* costs) const {
+    void forbid_light(double least, double* costs) const {
       vectorized([=] {
         for (std::size_t i = 0; i < cuts_; ++i) {
           const std::size_t j = cuts_ + i;
-          const double left = curved ? curvature_[i] : positive_[i] + negative_[i];
-          const double right = curved ? curvature_[j] : positive_[j] + negative_[j];
+          const double left = kCurved ? curvature_[i] : positive_[i] + negative_[i];
+          const double right = kCurved ? curvature_[j] : positive_[j] + negative_[j];
           const bool heavy = (left >= least) & (right >= least);
           costs[i] = heavy ? costs[i] : std::numeric_limits<double>::infinity();
         }
@@ -116,7 +130,7 @@ class ClassCuts {
     void set(std::size_t i, const Cell& cell) {
       positive_[i] = cell.positive;
       negative_[i] = cell.negative;
-      curvature_[i] = cell.curvature;
+      if constexpr (kCurved) curvature_[i] = cell.curvature;
     }
     Cell cell(std::size_t i) const { return {positive_[i], negative_[i], curvature_[i]}; }
 
@@ -127,26 +141,31 @@ class ClassCuts {
   // costs[i] is the cost of the cut after the first i cells, infinite where it is not allowed, and
   // the missing values, if there are any, belong to one of its branches.  Returns the cost of all
   // cells on the left.
-  template <bool kMissing, class CellAt>
+  template <bool kCurved, bool kMissing, class CellAt>
   double find_costs(const CellAt& cell_at, std::size_t n, const Cell& missing_left,
                     const Cell& missing_right, double* costs) const {
-    const auto with = [](Cell sum, const Cell& missing) {
-      if constexpr (kMissing) sum += missing;
+    const auto add = [](Cell& sum, const Cell& cell) {
+      sum.positive += cell.positive;
+      sum.negative += cell.negative;
+      if constexpr (kCurved) sum.curvature += cell.curvature;
+    };
+    const auto with = [&](Cell sum, const Cell& missing) {
+      if constexpr (kMissing) add(sum, missing);
       return sum;
     };
-    Branches branches(n + 1);
+    Branches<kCurved> branches(n + 1);
     Cell left = beside_left_, right = beside_right_;
     for (std::size_t i = 0; i < n; ++i) {  // neither sum waits for the other
       branches.set_left(i, with(left, missing_left));
       branches.set_right(n - i, with(right, missing_right));
-      left += cell_at(i);
-      right += cell_at(n - 1 - i);
+      add(left, cell_at(i));
+      add(right, cell_at(n - 1 - i));
     }
     branches.set_left(n, with(left, missing_left));
     branches.set_right(0, with(right, missing_right));
     branches.find_costs(criterion_, regularizers_, costs);
     const double unsplit = costs[n];
-    if (least_ > 0.0) branches.forbid_light(curved_, least_, costs);
+    if (least_ > 0.0) branches.forbid_light(least_, costs);
     for (std::size_t i = 0; direction_ != 0 && i <= n; ++i) {
       if (direction_ * (share(branches.right(i)) - share(branches.left(i))) < 0.0) {
         costs[i] = std::numeric_limits<double>::infinity();

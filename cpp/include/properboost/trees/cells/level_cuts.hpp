@@ -23,17 +23,29 @@ class LevelCuts {
  public:
   using Unit = typename Cells::Unit;
 
-  // `nodes` are the feature's sums at each node.
+  // A node's first occupied code and its last one; the same if it has none.
+  struct CodeRange {
+    std::size_t first = 0, last = 0;
+  };
+  // Memory that features may use in turn: there are many of few codes.
+  struct Memory {
+    std::vector<Unit> sums;         // of the level
+    std::vector<CodeRange> ranges;  // of each node, as its costs are found
+    std::vector<double> reaches;
+  };
+
+  // `nodes` are the feature's sums at each node, `size` numbers each.
   LevelCuts(const Cells& cells, const FeatureBins& bins, int direction,
-            const std::vector<const Unit*>& nodes, std::size_t size)
+            const std::vector<const Unit*>& nodes, std::size_t size, Memory& memory)
       : cells_(cells),
         bins_(bins),
         direction_(direction),
         nodes_(nodes),
-        ranges_(nodes.size()),
-        sums_(add_up(nodes, size)),
-        level_(cells, bins, sums_.data()),
-        cuts_(level_.cuts({}, {}, direction)) {}
+        memory_(memory),
+        level_(cells, bins, add_up(nodes, size, memory.sums)),
+        cuts_(level_.cuts({}, {}, direction)) {
+    memory_.ranges.assign(nodes.size(), {});
+  }
   LevelCuts(const LevelCuts&) = delete;
   LevelCuts& operator=(const LevelCuts&) = delete;
 
@@ -44,7 +56,8 @@ class LevelCuts {
   // See properboost::find_split.
   void find_costs(const CutOrder& order, double* before, double* after) const {
     const std::size_t n = count(order), n_before = count_before(order);
-    std::array<double, 2 * kMaxCodes> costs{}, node_costs;
+    std::array<double, 2 * kMaxCodes> costs, node_costs;
+    std::fill_n(costs.begin(), n, 0.0);
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
       find_costs_at(k, order, node_costs.data());
       vectorized([n, all = costs.data(), at_node = node_costs.data()] {
@@ -73,16 +86,17 @@ class LevelCuts {
   // The share of the level's cuts that divide each node's rows, once their costs were found: of
   // ordered codes those inside its range, missing values being the last; of categories all, if
   // there is more than one.
-  std::vector<double> find_reaches() const {
-    std::array<std::size_t, kMaxCodes> places{};  // among the level's occupied codes
+  const std::vector<double>& find_reaches() const {
+    std::array<std::size_t, kMaxCodes> places;  // among the level's occupied codes
     std::size_t codes = 0;
     for (std::size_t b = 0; b < width(); ++b) {
       places[b] = codes;
       codes += occupied(b) ? 1 : 0;
     }
-    std::vector<double> reaches(nodes_.size());
+    std::vector<double>& reaches = memory_.reaches;
+    reaches.assign(nodes_.size(), 0.0);
     for (std::size_t k = 0; k < reaches.size(); ++k) {
-      const auto [first, last] = ranges_[k];
+      const auto [first, last] = memory_.ranges[k];
       if (first >= last) continue;
       reaches[k] = bins_.ordered() ? static_cast<double>(places[last] - places[first]) /
                                          static_cast<double>(codes - 1)
@@ -92,10 +106,13 @@ class LevelCuts {
   }
 
  private:
-  static std::vector<Unit> add_up(const std::vector<const Unit*>& nodes, std::size_t size) {
-    std::vector<Unit> sums(size, Unit{});
+  // The sums of all nodes; those of a lone node are there already.
+  static const Unit* add_up(const std::vector<const Unit*>& nodes, std::size_t size,
+                            std::vector<Unit>& sums) {
+    if (nodes.size() == 1) return nodes[0];
+    sums.assign(size, Unit{});
     for (const Unit* const node : nodes) add_sums(sums.data(), node, size);
-    return sums;
+    return sums.data();
   }
 
   static std::size_t count_before(const CutOrder& order) {
@@ -110,16 +127,17 @@ class LevelCuts {
   }
 
   void find_costs_at(std::size_t k, const CutOrder& order, double* costs) const {
-    const typename Cells::Feature feature(cells_, bins_, nodes_[k]);
-    const auto cuts = feature.cuts({}, {}, direction_);
-    cuts.find_costs(order, costs, costs + count_before(order));
-    ranges_[k] = find_range(cuts);
+    const auto find = [&](const auto& cuts) {
+      cuts.find_costs(order, costs, costs + count_before(order));
+      memory_.ranges[k] = find_range(cuts);
+    };
+    if (nodes_.size() == 1) {
+      find(cuts_);
+    } else {
+      find(typename Cells::Feature(cells_, bins_, nodes_[k]).cuts({}, {}, direction_));
+    }
   }
 
-  // A node's first occupied code and its last one; the same if it has none.
-  struct CodeRange {
-    std::size_t first = 0, last = 0;
-  };
   template <class Cuts>
   CodeRange find_range(const Cuts& cuts) const {
     CodeRange range{0, width() - 1};
@@ -134,8 +152,7 @@ class LevelCuts {
   const FeatureBins& bins_;
   int direction_;
   const std::vector<const Unit*>& nodes_;
-  mutable std::vector<CodeRange> ranges_;  // of each node, as its costs are found
-  std::vector<Unit> sums_;                 // of the level
+  Memory& memory_;
   typename Cells::Feature level_;
   decltype(level_.cuts({}, {}, 0)) cuts_;
 };

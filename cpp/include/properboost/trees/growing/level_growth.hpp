@@ -134,13 +134,16 @@ class LevelGrowth {
   // Calls visitor(the cuts of a feature at all nodes of a level).
   template <class Visitor>
   void visit_level(const std::vector<Leaf>& level, std::size_t f, const Visitor& visitor) const {
-    std::vector<Sums> memory(level.size());
-    std::vector<const typename Cells::Unit*> nodes;
+    static thread_local std::vector<Sums> memory;  // of sums that no leaf keeps
+    static thread_local std::vector<const typename Cells::Unit*> nodes;
+    static thread_local typename LevelCuts<Cells>::Memory memory_of_cuts;
+    memory.resize(std::max(memory.size(), level.size()));
+    nodes.clear();
     for (std::size_t k = 0; k < level.size(); ++k) {
       nodes.push_back(growth_.sums().feature(level[k].node, level[k].sums, f, memory[k]));
     }
     visitor(LevelCuts<Cells>(growth_.cells(), growth_.bins()[f], growth_.direction_of(f), nodes,
-                             growth_.sums().size_of(f)));
+                             growth_.sums().size_of(f), memory_of_cuts));
   }
 
   // The saving by chance of one cut of each node, if it is by so many categories.
