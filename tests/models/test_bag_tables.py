@@ -273,7 +273,7 @@ def test_a_search_has_bags_of_models_that_can_be_read():
         {"readable": True, "space": {"outer_bags": 0}},
         {"effort": None},
         {"space": {"weak_learner": "stump"}, "effort": 2},
-        {"space": {"weak_learner": "tree"}, "max_estimators": 20},
+        {"space": {"weak_learner": pb.Tree(max_depth=6)}, "max_estimators": 20},
     ):
         search = pb.ProperBoostClassifierCV(cv=3, **settings).fit(X, y)
         assert search.best_estimator_.outer_bags == 0

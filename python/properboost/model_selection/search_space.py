@@ -75,10 +75,10 @@ class SearchParameters(PatienceParameters):
         kind="int or None",
         doc="""
         How far the search goes.  1 compares look-up tables and symmetric trees with lines in their
-        leaves, readable or not, 2 also stumps, trees and readable trees, both on one split (see
-        `cv`).  3 has all families, pairs of features and five folds, and moves the settings of the
-        best family and of the best readable one by steps, unless these are far behind; 4 and 5
-        take more.  None compares every combination of the space's lists, and nothing else.
+        leaves, readable or not, 2 also stumps, trees and readable trees (see `cv`).  3 has all
+        families, pairs of features and five folds, and moves the settings of the best family and
+        of the best readable one by steps, unless these are far behind; 4 and 5 take more.  None
+        compares every combination of the space's lists, and nothing else.
         """,
         option="how far the search goes, 1 to 5; none compares only listed values",
     )

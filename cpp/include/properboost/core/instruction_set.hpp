@@ -6,8 +6,8 @@
 // order of its additions, and nothing is contracted, so every set gives the same bits.  A kernel
 // with one argument receives its set, for operations that a set has no vectors for.
 //
-// With PROPERBOOST_ONE_COPY there is the copy of the baseline alone, which takes half of the time to
-// build: sanitizers check source lines, and all copies have the same.
+// With PROPERBOOST_ONE_COPY there is the copy of the baseline alone, which takes half of the time
+// to build: sanitizers check source lines, and all copies have the same.
 #pragma once
 
 #include <type_traits>
