@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from scipy.stats import entropy, rankdata
 
+from properboost.data.distinct import find_distinct
 from properboost.data.label_array import read_label_array
 from properboost.data.labels import find_classes
 from properboost.data.weights import read_weights
@@ -149,7 +150,7 @@ def ranked_probability_score(
     """
     p = _read_probabilities("probability", probability, (2,))
     labels = read_label_array(y, "y")
-    known = np.unique(labels) if classes is None else read_label_array(classes, "classes")
+    known = find_distinct(labels) if classes is None else read_label_array(classes, "classes")
     if p.shape != (len(labels), len(known)) or len(known) < 2:
         raise ValueError(
             f"probability must have a row for each of {len(labels)} labels and a column for each "
@@ -305,7 +306,7 @@ def normalized_margins(
     """
     p = _read_probabilities("probability", probability, (1, 2))
     order = read_label_array(y) if labels is None else read_label_array(labels, "labels")
-    classes = np.unique(order)
+    classes = find_distinct(order)
     if labels is not None and not np.array_equal(order, classes):
         raise ValueError(f"labels must be different and in ascending order; got {order.tolist()}")
     if np.shape(y)[:1] != p.shape[:1]:
@@ -356,7 +357,7 @@ def margin_distribution(
     """
     values = _read_vector("margins", margins)
     weight = read_weights(sample_weight, values)
-    limits = np.unique(values) if thresholds is None else _read_vector("thresholds", thresholds)
+    limits = find_distinct(values) if thresholds is None else _read_vector("thresholds", thresholds)
     order = np.argsort(values)
     weights = np.ones(len(values)) if weight is None else weight
     below = np.concatenate([[0.0], np.cumsum(weights[order])])

@@ -10,6 +10,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.data.distinct import find_distinct
+
 __all__ = ["CalibrationScores", "count_needed", "find_limit"]
 
 
@@ -50,7 +52,7 @@ class CalibrationScores:
     ) -> NDArray[np.int64]:
         """Return how many scores of its subgroup are below each score of a row's classes."""
         below = np.empty(scores.shape, dtype=np.int64)
-        for k in np.unique(subgroup):
+        for k in find_distinct(subgroup):
             rows = subgroup == k
             below[rows] = np.searchsorted(self.sorted_scores[k], scores[rows], side="left")
         return below

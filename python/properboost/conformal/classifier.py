@@ -16,6 +16,7 @@ from properboost.conformal.calibration_scores import (
 )
 from properboost.conformal.held_out import HeldOut
 from properboost.conformal.scores import SCORES, ScoreName, draw_uniform
+from properboost.data.distinct import find_distinct
 from properboost.data.labels import read_groups
 from properboost.parameters import checks
 from properboost.parameters.declare import estimator, parameter
@@ -216,7 +217,7 @@ class ConformalClassifier(AroundClassifier):
         """Return the number of scores that exclude a class, (n_rows, 1) or (n_rows, n_classes)."""
         n_rows = self._count_rows()
         limits = np.array([find_limit(int(n), level) for n in n_rows])
-        used = np.unique(np.concatenate(cells))
+        used = find_distinct(np.concatenate(cells))
         if np.any(limits[used] > n_rows[used]):
             warnings.warn(
                 f"the level {level} needs at least {count_needed(level)} calibration rows, and "

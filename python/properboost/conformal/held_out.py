@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
 
+from properboost.data.distinct import find_distinct
 from properboost.data.frames import take_rows
 from properboost.data.labels import find_classes, read_groups, read_labels
 from properboost.data.lending import lend
@@ -64,7 +65,7 @@ def _fit_folds(
     estimator: Any, cv: CV, X: Any, y: NDArray[Any], groups: NDArray[Any] | None
 ) -> Iterator[HeldOut]:
     """Fit a clone to the training rows of each split, and predict its fold."""
-    classes = np.unique(y)
+    classes = find_distinct(y)
     held_out = np.zeros(len(y), dtype=np.int64)
     for k, (train, test) in enumerate(_split(cv, X, y, groups)):
         held_out[test] += 1

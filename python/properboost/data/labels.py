@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.cached import cached_property
+from properboost.data.distinct import find_distinct
 from properboost.data.entries import find_entries
 from properboost.data.label_array import read_label_array
 from properboost.data.libraries import is_a, is_missing
@@ -378,14 +379,14 @@ def _distinct(labels: NDArray[Any]) -> NDArray[Any]:
         distinct = sorted(set(labels.tolist()))
         return np.array(distinct, dtype=object)
     if labels.dtype.kind in "biuf" and len(labels):
-        ends = np.unique(np.array([labels.min(), labels.max()], dtype=labels.dtype))
+        ends = find_distinct(np.array([labels.min(), labels.max()], dtype=labels.dtype))
         if np.all((labels == ends[0]) | (labels == ends[-1])):
             return ends
     if labels.dtype.itemsize == 1:
         # There are few possible values, so count each.
         counts = np.bincount(labels.view(np.uint8), minlength=256)
         return np.sort(np.flatnonzero(counts).astype(np.uint8).view(labels.dtype))
-    return np.unique(labels)
+    return find_distinct(labels)
 
 
 def _find_codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.unsignedinteger[Any]]:

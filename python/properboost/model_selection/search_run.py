@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import StratifiedKFold
 
+from properboost.data.distinct import find_distinct
 from properboost.data.labels import Rows, SortedRows, read_groups
 from properboost.data.whole_sums import add_up_by
 from properboost.engine.protocols import RowSource, TrainingRows
@@ -555,7 +556,7 @@ class SearchRun:
 
     def _warn_of_the_last_gain(self, results: SearchResults) -> None:
         """Warn of a chosen gain at an end of the user's list; the search's list is wide enough."""
-        gains = np.unique(results.cv_results["param_gain"].astype(np.float64))
+        gains = find_distinct(results.cv_results["param_gain"].astype(np.float64))
         gain, listed = results.of_winner["gain_"], self._space.gains or [None]
         if None in listed or len(gains) < 3 or gain not in gains[[0, -1]]:
             return
@@ -714,7 +715,7 @@ def _score_held_out(held_out: Sequence[HeldOutRows], link: Link, raws: Any) -> d
         for name in ("neg_log_loss", "accuracy")
     }
     return {
-        "rows": len(np.unique(np.concatenate([rows.in_table for rows in held_out]))),
+        "rows": len(find_distinct(np.concatenate([rows.in_table for rows in held_out]))),
         "log_loss": -float(np.mean(known["neg_log_loss"])),
         "accuracy": float(np.mean(known["accuracy"])),
     }

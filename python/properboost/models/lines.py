@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost import _core
+from properboost.data.distinct import find_distinct
 from properboost.data.entries import ROWS
 
 __all__ = ["Lines", "NativeLines"]
@@ -127,7 +128,7 @@ class Lines:
                 term = self.offsets[block_nodes] + k
                 rows = np.flatnonzero(term < self.offsets[block_nodes + 1])
                 term = term[rows]
-                for j in np.unique(self.feature[term]).tolist():
+                for j in find_distinct(self.feature[term]).tolist():
                     of_feature = rows[self.feature[term] == j]
                     t = term[self.feature[term] == j]
                     z = find_positions(j)[codes[j, block][of_feature]]

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.data.binning import Binning, NumericBins
+from properboost.data.distinct import find_distinct
 from properboost.models.ensemble import Rounds
 from properboost.models.joined_bins import (
     find_exponent,
@@ -79,7 +80,7 @@ def list_line_means(ensembles: Sequence[TreeEnsemble], factors: Sequence[float])
             for k, binning in enumerate(ensemble.origins or (ensemble.binning,)):
                 models = [rounds.of_origin(k) for rounds in ensemble.models]
                 lines = [rounds.lines.feature for rounds in models if rounds.lines is not None]
-                features = {j for of_model in lines for j in np.unique(of_model).tolist()}
+                features = {j for of_model in lines for j in find_distinct(of_model).tolist()}
                 listed.append(LineMeans(i, factor, binning, models, features))
     return listed
 

@@ -13,6 +13,7 @@ from properboost.data.binning import (
     FeatureBins,
     NumericBins,
 )
+from properboost.data.distinct import find_distinct
 from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.interactions import MOST_CELLS, PairBins
 from properboost.models.joined_bins import (
@@ -142,7 +143,7 @@ def _unite_edges(
     changes: Sequence[NDArray[np.bool_]],
     weights: Sequence[Array],
 ) -> UnitedBins:
-    edges = np.unique(
+    edges = find_distinct(
         np.concatenate([bins.edges[used] for bins, used in zip(numeric, changes, strict=True)])
     )
     united = NumericBins(edges, span=join_spans(numeric))
@@ -594,7 +595,7 @@ def _thin_pair(grid: _Grid, first: _Feature, second: _Feature) -> _Grid:
     levels, places, ways = [], [], []
     for level, feature in zip(grid.levels, (first, second), strict=True):
         of_code = level[feature.codes]
-        used = np.unique(of_code[of_code >= 0])
+        used = find_distinct(of_code[of_code >= 0])
         new_level = np.append(np.full(int(level.max(initial=-1)) + 1, -1), -1)
         new_level[used] = np.arange(len(used))
         levels.append(new_level[of_code].astype(np.int16))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.cached import cached_property
+from properboost.data.distinct import find_distinct
 from properboost.data.entries import find_entries
 from properboost.data.table import InputTable
 from properboost.models.ensemble import Ensemble, Rounds
@@ -116,9 +117,11 @@ class TableEnsemble(Ensemble):
     @cached_property
     def _boosted_pairs(self) -> list[list[int]]:
         """The pairs of which each model, or the joint one, has rounds."""
-        terms = [np.unique(rounds.feature) - len(self.binning.features) for rounds in self.models]
+        terms = [
+            find_distinct(rounds.feature) - len(self.binning.features) for rounds in self.models
+        ]
         if self.joint:
-            terms = [np.unique(np.concatenate(terms))] * len(terms)
+            terms = [find_distinct(np.concatenate(terms))] * len(terms)
         return [pairs[pairs >= 0].tolist() for pairs in terms]
 
     @cached_property
@@ -209,7 +212,7 @@ class TableEnsemble(Ensemble):
         raw = np.tile(self.intercept, (codes.shape[1], 1))
         for m, rounds in enumerate(self.models):
             (sums,) = self._add_up([rounds])
-            for term in np.unique(rounds.feature):
+            for term in find_distinct(rounds.feature):
                 raw[:, m] += find_entries(self.part(sums, term), codes[term])
         return raw
 
@@ -282,7 +285,7 @@ class TableEnsemble(Ensemble):
     def collapse(self, rounds: Rounds) -> Rounds:
         """Return rounds with the same sums: one for each feature and pair that has rounds."""
         (sums,) = self._add_up([rounds])
-        terms = np.unique(rounds.feature)
+        terms = find_distinct(rounds.feature)
         return Rounds.of_tables(terms, [self.part(sums, term) for term in terms.tolist()])
 
     def put_in_order(self, feature: int, direction: int) -> "TableEnsemble":

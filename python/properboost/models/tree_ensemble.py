@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from properboost import _core
 from properboost.cached import cached_property
 from properboost.data.binning import Binning
+from properboost.data.distinct import find_distinct
 from properboost.data.table import InputTable
 from properboost.models.bag_errors import BagErrors
 from properboost.models.engine_terms import EngineTerms
@@ -255,7 +256,7 @@ def find_used(models: Sequence[Rounds]) -> list[int]:
     for rounds in models:
         for nodes in (rounds.trees, rounds.lines):
             if nodes is not None:
-                used.update(np.unique(nodes.feature).tolist())
+                used.update(find_distinct(nodes.feature).tolist())
     return sorted(used - {-1})
 
 

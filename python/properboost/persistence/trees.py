@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.data.binning import Binning, NumericBins
+from properboost.data.distinct import find_distinct
 from properboost.models.lines import Lines
 from properboost.models.tree import TreeNodes
 from properboost.persistence.json_node import Node
@@ -89,7 +90,7 @@ def build_lines(node: Node, binning: Binning, tree: TreeNodes, *, has_means: boo
         fields["feature"].fail(f"must have {len(nodes)} entries")
     if np.any(nodes[1:] < nodes[:-1]) or not tree.is_leaf[nodes].all():
         fields["node"].fail("must hold leaves in ascending order")
-    for j in np.unique(feature).tolist():
+    for j in find_distinct(feature).tolist():
         bins = binning.features[j]
         if not isinstance(bins, NumericBins) or len({*bins.outer_means}) == 1:
             fields["feature"].fail("must hold numeric features whose bins have different means")
