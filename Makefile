@@ -24,7 +24,7 @@ demo:  ## build, then run the demonstration; its results go to out/
 	@$(SETUP) --package
 	"$(BIN)/properboost" demo $(ARGS)
 
-# A process per processor; ARGS=-n0 runs the tests in one.
+# A process more than processors; ARGS=-n0 runs the tests in one.
 test:  ## build, then run the tests; ARGS="-k loss -x" goes to pytest
 	@$(SETUP) --package test
 	"$(BIN)/python" -m pytest -n auto --dist worksteal $(ARGS)
