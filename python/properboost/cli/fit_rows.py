@@ -119,22 +119,11 @@ def add_file_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_columns(group: OptionGroup) -> None:
-    group.add_argument(
-        "--categorical",
-        metavar="COL",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="columns of numbers to read as categories",
-    )
-    group.add_argument(
-        "--drop",
-        metavar="COL",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="columns to leave out of the features",
-    )
+    for option, text in (
+        ("--categorical", "columns of numbers to read as categories"),
+        ("--drop", "columns to leave out of the features"),
+    ):
+        group.add_argument(option, metavar="COL", nargs="+", action="extend", default=[], help=text)
     group.add_argument(
         "--sample-weight",
         metavar="COL",

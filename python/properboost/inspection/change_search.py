@@ -8,8 +8,8 @@ Where no term of the model has two of the changed features, the raw prediction m
 what each feature moves it alone.  Where one has, the joint effect of these features comes from the
 term's cells, too.  Both make the search exact, and a bound of these effects leaves out most sets of
 features.  Where joint effects are too many, or the model has no terms, the search is not exact: it
-tries the options of each feature that no other beats alone, of the `WIDTH`
-features that move a row most.
+tries the options of each feature that no other beats alone, of the `WIDTH` features that move a row
+most.
 """
 
 import math

@@ -90,22 +90,16 @@ class TermLayout:
         return self.native.find_levels()
 
     def add_up_levels(
-        self, model: int, terms: Sequence[int], used: NDArray[np.uint8] | None, n_threads: int
+        self, model: int, used: NDArray[np.uint8] | None, n_threads: int
     ) -> list[Array]:
-        """Return the sums of a model's leaves in each cell of the finest levels.
-
-        `terms` are places among the engine's.
-        """
-        levels = self.finest_levels
-        coarsest = [tuple(np.zeros_like(of_axis) for of_axis in of_term) for of_term in levels]
-        for k in terms:
-            coarsest[k] = levels[k]
+        """Return the sums of a model's leaves by cell of each term's finest levels."""
         grids = [
-            _core.TermGrid(list(features), list(of_term))
-            for features, of_term in zip(self.native.features, coarsest, strict=True)
+            _core.TermGrid(list(features), list(levels))
+            for features, levels in zip(self.native.features, self.finest_levels, strict=True)
         ]
         sums = self.native.add_up_cells(model, grids, self._weights_by_code, used, n_threads)
-        return [sums[k].reshape(count_levels(levels[k])) for k in terms]
+        shapes = map(count_levels, self.finest_levels)
+        return [of_term.reshape(shape) for of_term, shape in zip(sums, shapes, strict=True)]
 
     @cached_property
     def native_places(self) -> list[int]:
@@ -288,21 +282,19 @@ class TreeTerms(Terms):
         The cells are those that the trees separate, so none is coarser than predictions.
         """
         layout = self.layout
-        several = [k for k, levels in enumerate(layout.finest_levels) if len(levels) > 1]
-        sizes = [math.prod(count_levels(layout.finest_levels[k])) for k in several]
-        if self.n_models * sum(sizes) > most:
+        shapes = map(count_levels, layout.finest_levels)
+        n_cells = sum(math.prod(shape) for shape in shapes if len(shape) > 1)
+        if self.n_models * n_cells > most:
             return None
         of_models = [
-            layout.add_up_levels(model, several, self._used(model), n_threads)
+            layout.add_up_levels(model, self._used(model), n_threads)
             for model in range(self.n_models)
         ]
+        terms = zip(layout.native.features, layout.finest_levels, *of_models, strict=True)
         return [
-            TermCells(
-                tuple(layout.native.features[k]),
-                layout.finest_levels[k],
-                self._factor * np.stack(tables, axis=-1),
-            )
-            for k, *tables in zip(several, *of_models, strict=True)
+            TermCells(tuple(features), levels, self._factor * np.stack(tables, axis=-1))
+            for features, levels, *tables in terms
+            if len(features) > 1
         ]
 
     def _used(self, model: int) -> NDArray[np.uint8] | None:
