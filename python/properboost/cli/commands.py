@@ -53,15 +53,7 @@ def run(commands: Mapping[str, Command], argv: Sequence[str] | None = None) -> i
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: note(_one_line(str(message)))
-            ahead = _read_ahead(argv) if announce(argv) else None
-            parser, parsers = make_parsers(commands, [name for name in commands if name in argv])
-            arguments, unknown = parser.parse_known_args(argv)
-            if unknown:
-                parsers[arguments.command].refuse(unknown)
-            arguments.begin, arguments.ahead = begin, ahead
-            if sys.stdout is None and getattr(arguments, "output", "-") == "-":
-                return _complain("there is no stdout to write the output to")
-            commands[arguments.command].load().run(arguments, parsers[arguments.command])
+            _run_command(commands, argv, begin)
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:
@@ -78,6 +70,18 @@ def run(commands: Mapping[str, Command], argv: Sequence[str] | None = None) -> i
         _complain(f"interrupted {error}".strip())
         return 130
     return 0
+
+
+def _run_command(commands: Mapping[str, Command], argv: Sequence[str], begin: float) -> None:
+    ahead = _read_ahead(argv) if announce(argv) else None
+    parser, parsers = make_parsers(commands, [name for name in commands if name in argv])
+    arguments, unknown = parser.parse_known_args(argv)
+    if unknown:
+        parsers[arguments.command].refuse(unknown)
+    arguments.begin, arguments.ahead = begin, ahead
+    if sys.stdout is None and getattr(arguments, "output", "-") == "-":
+        raise FileError("there is no stdout to write the output to")
+    commands[arguments.command].load().run(arguments, parsers[arguments.command])
 
 
 def _read_ahead(argv: Sequence[str]) -> object:

@@ -153,7 +153,12 @@ def describe(model: Any) -> Description:
         return _describe_linear(description, model)
     if not isinstance(model, PredictingMixin):
         raise TypeError(f"{name} cannot be exported")
-    ensemble = model.ensemble_
+    return _describe_boosted(description, model)
+
+
+def _describe_boosted(description: Description, model: PredictingMixin) -> Description:
+    """Return the description with the terms of the model's rounds."""
+    ensemble, name, features = model.ensemble_, description.name, description.features
     if isinstance(ensemble, DampedEnsemble):
         raise ValueError(
             f"{name} with damping={ensemble.damping:g} cannot be exported: "

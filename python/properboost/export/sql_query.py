@@ -546,19 +546,23 @@ class _Query:
         self, sums: Sequence[str], terms: Sequence[Sequence[Lookup | Linear]]
     ) -> list[str]:
         """Add a stage with each model's sum including these terms; return its columns' names."""
-        lined = {
-            id(term): term
-            for of_model in terms
-            for term in of_model
-            if self._dialect.compares_constants
-            and isinstance(term, Lookup)
-            and term.lines is not None
-        }
-        leaves = dict(zip(lined, self._number_leaves([*lined.values()]), strict=True))
+        words_of_parts = self._write_parts(terms)
+        if self._dialect.terms_apart and any(words_of_parts):
+            columns = iter(self.keep([word for of_model in words_of_parts for word in of_model]))
+            words_of_parts = [[next(columns) for _ in of_model] for of_model in words_of_parts]
+        return self.keep(
+            [
+                " + ".join([total, *of_model])
+                for total, of_model in zip(sums, words_of_parts, strict=True)
+            ]
+        )
+
+    def _write_parts(self, terms: Sequence[Sequence[Lookup | Linear]]) -> list[list[str]]:
+        """Return the expressions whose sum each model's terms are."""
+        leaves = self._find_leaves([term for of_model in terms for term in of_model])
         decisions: list[tuple[Decision, Callable[[int], str]]] = []
-        parts: list[list[str | None]] = [
-            [] for _ in sums
-        ]  # None stands for a decision's expression
+        # None stands for a decision's expression.
+        parts: list[list[str | None]] = [[] for _ in terms]
         for m, of_model in enumerate(terms):
             for term in of_model:
                 if isinstance(term, Linear):
@@ -570,18 +574,16 @@ class _Query:
                     decisions += more
                     parts[m] += [None] * len(more)
         words = iter(self.write(decisions))
-        words_of_parts = [
-            [next(words) if part is None else part for part in of_model] for of_model in parts
-        ]
-        if self._dialect.terms_apart and any(words_of_parts):
-            columns = iter(self.keep([word for of_model in words_of_parts for word in of_model]))
-            words_of_parts = [[next(columns) for _ in of_model] for of_model in words_of_parts]
-        return self.keep(
-            [
-                " + ".join([total, *of_model])
-                for total, of_model in zip(sums, words_of_parts, strict=True)
-            ]
-        )
+        return [[next(words) if part is None else part for part in of_model] for of_model in parts]
+
+    def _find_leaves(self, terms: Sequence[Lookup | Linear]) -> dict[int, _Leaves]:
+        """Return the leaves of trees with lines by identity, if the dialect needs their numbers."""
+        if not self._dialect.compares_constants:
+            return {}
+        lined = {
+            id(term): term for term in terms if isinstance(term, Lookup) and term.lines is not None
+        }
+        return dict(zip(lined, self._number_leaves([*lined.values()]), strict=True))
 
     def _list_decisions(
         self, term: Lookup, model: int

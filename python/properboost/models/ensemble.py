@@ -4,7 +4,7 @@ Each kind of ensemble has a file: look-up tables, damped rounds and trees.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise, zip_longest
 from typing import Any, ClassVar, Self, TypeAlias
@@ -114,11 +114,10 @@ class Rounds:
             joined: NDArray[Any] = np.concatenate([getattr(part, name) for part in filled])
             return joined
 
-        def all_of(name: str) -> list[Any]:
-            arrays = [getattr(part, name) for part in filled]
-            return [] if any(entry is None for entry in arrays) else arrays
+        def join_if_all(name: str, join_parts: Callable[[list[Any]], Any] = np.concatenate) -> Any:
+            of_parts = [getattr(part, name) for part in filled]
+            return None if any(of_part is None for of_part in of_parts) else join_parts(of_parts)
 
-        trees, moves = all_of("trees"), all_of("moves")
         lines = [part.lines or Lines.without_terms(len(part.values)) for part in filled]
         sizes = np.concatenate([np.diff(part.offsets) for part in filled])
         if any(part.origin is not None for part in filled):
@@ -130,12 +129,12 @@ class Rounds:
             risk=join("risk"),
             offsets=np.cumsum([0, *sizes], dtype=np.int64),
             values=join("values"),
-            trees=TreeNodes.join(trees) if trees else None,
+            trees=join_if_all("trees", TreeNodes.join),
             lines=Lines.join(lines) if any(part.lines for part in filled) else None,
-            estimator=join("estimator") if all_of("estimator") else None,
-            moves=Moves.chain(moves) if moves else None,
-            bag=join("bag") if all_of("bag") else None,
-            origin=join("origin") if all_of("origin") else None,
+            estimator=join_if_all("estimator"),
+            moves=join_if_all("moves", Moves.chain),
+            bag=join_if_all("bag"),
+            origin=join_if_all("origin"),
         )
 
     @classmethod

@@ -13,12 +13,13 @@ from properboost.data.binning import (
     FeatureBins,
     NumericBins,
 )
-from properboost.models.ensemble import Rounds
+from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.tree import TreeNodes, pack_codes
 
 __all__ = [
     "MOST_BINS",
     "Codes",
+    "MergedEnsemble",
     "UnitedBins",
     "find_categorical_codes",
     "find_changes",
@@ -47,6 +48,18 @@ class UnitedBins:
     bins: FeatureBins
     codes: list[Codes]
     weights: list[NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class MergedEnsemble:
+    """The merged ensemble, and how far it is from the exact mean of the models.
+
+    A feature or pair may have more bins or cells in all than a model may have.  Then those that
+    differ least are joined.  `lost` has the largest change of a raw prediction by that, by term.
+    """
+
+    ensemble: Ensemble
+    lost: dict[tuple[int, ...], float]
 
 
 def merge_bins(

@@ -102,12 +102,10 @@ def _describe_rounds(rounds: Rounds, compact: bool) -> dict[str, Any]:
     if rounds.lines is not None and trees is not None:  # a model without rounds has no trees
         parts = [rounds.lines.part(a, b) for a, b in pairwise(offsets)]
         optional["lines"] = [describe_lines(part) for part in parts]
-    if rounds.estimator is not None:
-        optional["estimator"] = rounds.estimator.tolist()
-    if rounds.bag is not None:
-        optional[BAG] = rounds.bag.tolist()
-    if rounds.origin is not None:
-        optional[ORIGIN] = rounds.origin.tolist()
+    numbers = {"estimator": rounds.estimator, BAG: rounds.bag, ORIGIN: rounds.origin}
+    optional |= {
+        name: of_rounds.tolist() for name, of_rounds in numbers.items() if of_rounds is not None
+    }
     if rounds.moves is not None:
         optional["moves"] = {name: getattr(rounds.moves, name).tolist() for name in _MOVES}
     described = {
