@@ -23,8 +23,8 @@ from properboost.cli.commands import make_parsers
         ("", "required: COMMAND"),
         ("frobnicate", "invalid choice: 'frobnicate'"),
         ("fit t.csv", "required: --target"),
-        ("fit t.csv --label y", "required: --target; --label is unknown: did you mean --target?"),
-        ("fit t.csv -y y", "required: --target; -y is unknown: did you mean --target?"),
+        ("fit t.csv --label y", "arguments: --label y: did you mean --target?"),
+        ("fit t.csv -y y", "arguments: -y y: did you mean --target?"),
         ("fit t.csv --target y --gain -1", "gain must be above 0, or None; got -1.0"),
         (
             "fit t.csv --target y --gain much",
@@ -40,6 +40,10 @@ from properboost.cli.commands import make_parsers
         ("fit t.csv --target y --sep ::", "--sep: must be one character; got '::'"),
         ("fit t.csv --target y --jobs 0", "n_jobs must not be 0"),
         ("fit t.csv --target y --drop y", "column 'y' is the target or the weight"),
+        (
+            "compare m.json n.json t.csv -y y",
+            "required: --target; -y is unknown: did you mean --target?",
+        ),
         ("predict m.json t.csv --raw --proba", "not allowed with argument"),
         ("predict m.json t.csv --raw --interval 0.9", "--interval needs probabilities"),
         ("predict m.json t.csv --interval 1", "--interval: must be above 0 and below 1; got 1"),

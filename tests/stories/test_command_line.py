@@ -130,6 +130,13 @@ def test_letters_are_classes_by_default(capsys):
     assert main(fit.split()) == 0, capsys.readouterr().err
 
 
+def test_the_columns_are_listed_if_i_name_no_target(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main("fit last.csv".split())
+    columns = ", ".join(map(repr, pd.read_csv("last.csv").columns))
+    assert f"required: --target; the columns are {columns} (see" in capsys.readouterr().err
+
+
 def test_nothing_is_overwritten_unless_i_say_so(capsys):
     fit = "fit last.csv --target left --drop customer --effort none"
     main(fit.split())

@@ -1,12 +1,13 @@
 """``properboost fit``: a classifier, fitted to a file of rows and saved."""
 
 import argparse
+import contextlib
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from properboost.cli.csv_table import FileError, name_source, require
+from properboost.cli.csv_table import FileError, list_names, name_source, require
 from properboost.cli.file_columns import arrange, note_unseen
 from properboost.cli.fit_batches import fit_in_batches
 from properboost.cli.fit_lines import ClassCounts, describe_scores, score_folds, show_scores
@@ -86,6 +87,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     """Fit, save and report."""
+    if arguments.target is None:
+        _ask_for_target(arguments, parser)
     ahead: RowsAhead | None = arguments.ahead
     rows = None if ahead is None else ahead.match(arguments)
     with misuse_if_wrong(parser):
@@ -121,6 +124,17 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         note_unseen(chosen, others.X, note)
         scores.append(evaluate(model, others))
     _report(arguments, model, summary.counts, scores)
+
+
+def _ask_for_target(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> NoReturn:
+    """End with an error that lists the columns, if the file can be read at once."""
+    message = "the following arguments are required: --target"
+    if not comes_in_batches(arguments.file):
+        reader = make_reader(arguments, parser, arguments.file)
+        with contextlib.suppress(FileError, ImportError, OSError, ValueError):
+            frame = reader.read(arguments.file, (), is_needed=lambda _: False)
+            message += f"; the columns are {list_names(frame.columns.tolist(), most=50)}"
+    parser.error(message)
 
 
 def _report(

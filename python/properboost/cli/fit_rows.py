@@ -69,7 +69,7 @@ class TrainingRows(NamedTuple):
 def add_file_options(parser: argparse.ArgumentParser) -> None:
     """Add the files and the columns."""
     add_file(parser)
-    parser.add_argument("--target", metavar="COL", required=True, help="the column of classes")
+    parser.add_argument("--target", metavar="COL", help="the column of classes")
     parser.add_argument(
         "--many-classes",
         action="store_true",
@@ -207,7 +207,7 @@ def read_ahead(argv: Sequence[str]) -> RowsAhead | None:
     notes: list[str] = []
     try:
         arguments, others = parser.parse_known_args(argv[1:])
-        if {"-h", "--help"} & {*others}:
+        if {"-h", "--help"} & {*others} or arguments.target is None:
             return None
         # The value of another option is no file.
         files = list_files([arguments.file, *others])
