@@ -8,7 +8,6 @@ MINUTES ?= 1
 
 BIN = $(VENV)/bin
 SETUP = PYTHON="$(PYTHON)" sh tools/venv.sh "$(VENV)" && "$(BIN)/python" tools/install.py
-CPP = find cpp -name '*.hpp' -o -name '*.cpp'
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test try kernels fuzz bench docs links selftest sanitize lint tidy format clean
@@ -72,15 +71,7 @@ sanitize:  ## run the engine and a third of the tests under sanitizers; ARGS=--s
 # stubtest compares the stub with the module, so the package is built first.
 lint:  ## check style, types, the stub, spelling, imports and the one-pragma rule
 	@$(SETUP) --package lint
-	"$(BIN)/ruff" check
-	"$(BIN)/ruff" format --check
-	"$(BIN)/mypy"
-	"$(BIN)/python" -m mypy.stubtest properboost._core properboost.native_losses
-	"$(BIN)/clang-format" --dry-run -Werror $$($(CPP))
-	"$(BIN)/python" tools/check_openmp.py
-	"$(BIN)/python" tools/check_imports.py
-	"$(BIN)/python" tools/check_words.py
-	"$(BIN)/codespell"
+	$(MAKE) --no-print-directory -f tools/lint.mk -k -j "$$(getconf _NPROCESSORS_ONLN)" BIN="$(BIN)"
 
 tidy:  ## let clang-tidy read the engine
 	@$(SETUP) --package lint
