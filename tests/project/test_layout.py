@@ -58,7 +58,8 @@ ELSEWHERE = {
         "models/edits.py", "models/isotonic.py", "models/table_trees.py", "persistence/edits.py",
     ],
     "estimators/test_merging.py": [
-        "models/engine_terms.py", "models/joined_bins.py", "models/merging.py",
+        "models/engine_terms.py", "models/joined_bins.py", "models/merged_tables.py",
+        "models/merged_trees.py", "models/merging.py", "models/united_bins.py",
     ],
     "dask/test_classifier.py": ["dask/cluster_rows.py", "dask/partition_scan.py", "dask/table.py"],
     "dask/test_shards.py": ["dask/on_scheduler.py", "dask/on_worker.py"],
