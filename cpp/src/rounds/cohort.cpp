@@ -47,6 +47,73 @@ Regularizers find_regularizers(const Model& model, const FitContext& fit, double
   return r;
 }
 
+bool learn_from_same_rows(const Model& a, const Model& b) {
+  return std::equal(a.roles.begin(), a.roles.end(), b.roles.begin(),
+                    [](auto one, auto other) { return learns(one) == learns(other); });
+}
+
+// The parts of a list, of at most so many models each.
+std::vector<Lanes> cut(const Lanes& models, std::size_t most) {
+  std::vector<Lanes> parts;
+  for (std::size_t i = 0; i < models.size(); i += most) {
+    const auto begin = models.begin() + static_cast<std::ptrdiff_t>(i);
+    const std::size_t n = std::min(most, models.size() - i);
+    parts.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(n));
+  }
+  return parts;
+}
+
+// The models of each cohort, which share a loss and, by rows, the rows that they learn from.
+std::vector<Lanes> deal(const std::vector<Model>& models, std::size_t coupled, std::size_t most,
+                        bool by_rows) {
+  std::vector<Lanes> alike;
+  for (std::size_t m = 0; m < models.size(); m += coupled) {
+    const auto fits = [&](const Lanes& those) {
+      const Model& first = models[those.front()];
+      return first.loss == models[m].loss && (!by_rows || learn_from_same_rows(first, models[m]));
+    };
+    auto group = std::find_if(alike.begin(), alike.end(), fits);
+    if (group == alike.end()) group = alike.insert(alike.end(), Lanes{});
+    for (std::size_t k = 0; k < coupled; ++k) group->push_back(m + k);
+  }
+  // A joint model has a cohort of its own: its classes share the bounds of their sums.
+  std::vector<Lanes> cohorts;
+  for (const Lanes& those : alike) {
+    for (Lanes& cohort : cut(those, coupled > 1 ? coupled : most)) {
+      cohorts.push_back(std::move(cohort));
+    }
+  }
+  return cohorts;
+}
+
+// The cost of a round of all cohorts: a cohort goes through the rows that any of it learns from.
+double cost_of(const std::vector<Lanes>& cohorts, const std::vector<Model>& models,
+               const std::vector<std::size_t>& segments) {
+  double total = 0.0;
+  for (const Lanes& cohort : cohorts) {
+    std::size_t rows = 0;
+    for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
+      const bool used = std::any_of(cohort.begin(), cohort.end(),
+                                    [&](std::size_t m) { return learns(models[m].roles[s]); });
+      if (used) rows += segments[s + 1] - segments[s];
+    }
+    total += cost_of_width(cohort.size()) * static_cast<double>(rows);
+  }
+  return total;
+}
+
+// The most models that share a batch.
+std::size_t count_most_lanes(const std::vector<Model>& models, const Algorithm& algorithm,
+                             bool are_soft) {
+  const FurtherLanes further =
+      are_soft ? find_further_lanes(models.front(), algorithm, 1) : FurtherLanes();
+  std::size_t most = kMostLanes / further.all(1);
+  // Few models, of two lanes each, leave many of 16 lanes unused, which cost as much as twice 8.
+  if (are_soft && algorithm.coupling().classes == 1) most /= 2;
+  for (const Model& model : models) most = std::min(most, algorithm.most_lanes(model));
+  return most;
+}
+
 }  // namespace
 
 std::vector<std::vector<Lanes>> deal_into_cohorts(const std::vector<Model>& models,
@@ -54,67 +121,17 @@ std::vector<std::vector<Lanes>> deal_into_cohorts(const std::vector<Model>& mode
                                                   const Algorithm& algorithm, bool have_peers,
                                                   bool are_soft) {
   const std::size_t coupled = algorithm.coupling().classes;
-  const FurtherLanes further =
-      are_soft ? find_further_lanes(models.front(), algorithm, 1) : FurtherLanes();
-  std::size_t most = kMostLanes / further.all(1);
-  // Few models, of two lanes each, leave many of 16 lanes unused, which cost as much as twice 8.
-  if (are_soft && coupled == 1) most /= 2;
-  for (const Model& model : models) most = std::min(most, algorithm.most_lanes(model));
-  const auto same_rows = [](const Model& a, const Model& b) {
-    for (std::size_t s = 0; s < a.roles.size(); ++s) {
-      if (learns(a.roles[s]) != learns(b.roles[s])) return false;
-    }
-    return true;
-  };
-  // A joint model has a cohort of its own: its classes share the bounds of their sums.
-  const std::size_t together = coupled > 1 ? coupled : most;
-  // The models of each cohort.
-  const auto deal = [&](bool by_rows) {
-    std::vector<Lanes> alike;
-    for (std::size_t m = 0; m < models.size(); m += coupled) {
-      const auto fits = [&](const Lanes& those) {
-        const Model& first = models[those.front()];
-        return first.loss == models[m].loss && (!by_rows || same_rows(first, models[m]));
-      };
-      auto group = std::find_if(alike.begin(), alike.end(), fits);
-      if (group == alike.end()) group = alike.insert(alike.end(), Lanes{});
-      for (std::size_t k = 0; k < coupled; ++k) group->push_back(m + k);
-    }
-    std::vector<Lanes> cohorts;
-    for (const Lanes& those : alike) {
-      for (std::size_t i = 0; i < those.size(); i += together) {
-        const auto begin = those.begin() + static_cast<std::ptrdiff_t>(i);
-        const std::size_t n = std::min(together, those.size() - i);
-        cohorts.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(n));
-      }
-    }
-    return cohorts;
-  };
-  const auto cost = [&](const std::vector<Lanes>& cohorts) {
-    double total = 0.0;
-    for (const Lanes& cohort : cohorts) {
-      std::size_t rows = 0;
-      for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
-        const bool used = std::any_of(cohort.begin(), cohort.end(),
-                                      [&](std::size_t m) { return learns(models[m].roles[s]); });
-        if (used) rows += segments[s + 1] - segments[s];
-      }
-      total += cost_of_width(cohort.size()) * static_cast<double>(rows);
-    }
-    return total;
-  };
-  std::vector<Lanes> by_rows = deal(true);
-  std::vector<Lanes> mixed = deal(false);
-  const bool mixes = !have_peers && cost(mixed) < cost(by_rows);
-  std::vector<std::vector<Lanes>> cohorts;
-  for (const Lanes& those : mixes ? mixed : by_rows) {
-    cohorts.emplace_back();
-    for (std::size_t i = 0; i < those.size(); i += most) {
-      const auto begin = those.begin() + static_cast<std::ptrdiff_t>(i);
-      const std::size_t n = std::min(most, those.size() - i);
-      cohorts.back().emplace_back(begin, begin + static_cast<std::ptrdiff_t>(n));
+  const std::size_t most = count_most_lanes(models, algorithm, are_soft);
+  std::vector<Lanes> dealt = deal(models, coupled, most, true);
+  if (!have_peers) {
+    std::vector<Lanes> mixed = deal(models, coupled, most, false);
+    if (cost_of(mixed, models, segments) < cost_of(dealt, models, segments)) {
+      dealt = std::move(mixed);
     }
   }
+  std::vector<std::vector<Lanes>> cohorts;
+  cohorts.reserve(dealt.size());
+  for (const Lanes& cohort : dealt) cohorts.push_back(cut(cohort, most));
   return cohorts;
 }
 
