@@ -189,6 +189,11 @@ def describe(model: Any) -> Description:
 def _describe_ordered(model: Any) -> Description:
     """Return the description of F, with the link and the order of the classes."""
     check_fitted(model)
+    if model.moving_features_:
+        raise ValueError(
+            f"{type(model).__name__} whose thresholds move by {model.moving_features_} cannot be "
+            "exported: fit it with moving_thresholds=False, or export F, the model estimator_"
+        )
     return replace(
         describe(model.estimator_),
         name=type(model).__name__,

@@ -21,7 +21,7 @@ class OrderedLink:
 
     loss: MarginLoss
     thresholds: Array
-    """The thresholds, (n_classes - 1,), in ascending order."""
+    """The thresholds, (n_classes - 1,), in ascending order; or those of each row, a row each."""
 
     def probabilities(self, raw: Array) -> Array:
         """Return the probabilities of the classes in ascending order, (n_rows, n_classes)."""
