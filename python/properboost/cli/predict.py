@@ -252,7 +252,8 @@ def _find_method(
     if not hasattr(model, name):
         ordered = isinstance(model, OrderedPredictingMixin)
         subject = "ordered classes have" if ordered else f"a {type(model).__name__} has"
-        raise FileError(f"{arguments.model}: {subject} no {what}")
+        advice = "; --set has sets of classes that promise a coverage" if ordered else ""
+        raise FileError(f"{arguments.model}: {subject} no {what}{advice}")
 
     def ask(*parameters: Any, **keywords: Any) -> Any:
         try:

@@ -21,6 +21,7 @@ from properboost.estimators.ordered_predicting import OrderedModel, OrderedPredi
 from properboost.estimators.properboost import ProperBoostClassifier, run_plan
 from properboost.estimators.scorer import Scorer
 from properboost.fitting.unfinished import warn_of_unfinished
+from properboost.inspection.changes import RowChanges
 from properboost.metrics import ranked_probability_score
 from properboost.models.threshold_moves import ThresholdMoves
 from properboost.parameters.boosting import CHOICE, LearnerChoice
@@ -246,6 +247,44 @@ class OrderedClassifier(
         every = np.arange(len(self.classes_))
         return ranked_probability_score(ranks, probability, classes=every, sample_weight=weight)
 
+    def changes(self, X: Any, to: Any = None, keep: Sequence[int | str] = ()) -> RowChanges:
+        """Return the nearest changes of rows that would change their predicted class.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows.
+        to : label, optional
+            The class to predict; the default is any other.  Rows that have it have no change.
+        keep : list of int or str, default=()
+            The positions or names of features that stay as they are.
+
+        Returns
+        -------
+        RowChanges
+            As those of `ProperBoostClassifier.changes`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If there is no such class or feature, or if features move the thresholds.
+        """
+        self._check_fitted()
+        if self._moves is not None:
+            raise ValueError(
+                f"changes need thresholds that stay, and {self.moving_features_} move them: fit "
+                "with moving_thresholds=False"
+            )
+        link = self._link
+        return self.estimator_._find_changes(
+            X,
+            to,
+            keep,
+            self.ordered_classes_.tolist(),
+            lambda raw: link.choose(raw[:, 0]),
+            link.find_cuts(),
+        )
+
     # -- keeping ----------------------------------------------------------------------------------
 
     def _check_can_be_saved(self) -> None:
@@ -258,10 +297,14 @@ class OrderedClassifier(
         return self.estimator_.is_compact
 
     def _compacted(self) -> Self:
-        compact = type(self)(self.estimator, self.classes, self.moving_thresholds)
         model = self.estimator_ if self.is_compact else make_compact(self.estimator_)
-        compact._set_fitted(model, self.classes_, self._ranks, self.thresholds_, self._moves)
-        return compact
+        return self._around(model, self.thresholds_)
+
+    def _around(self, model: ProperBoostClassifier, thresholds: NDArray[np.float64]) -> Self:
+        """Return the same classes with another model of F, and thresholds on its scale."""
+        other = type(self)(self.estimator, self.classes, self.moving_thresholds)
+        other._set_fitted(model, self.classes_, self._ranks, thresholds, self._moves)
+        return other
 
     @property
     def spelling_(self) -> Spelling:
