@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 import properboost as pb
-from properboost.export import to_sql
 from properboost.models.threshold_moves import LEAST_GAP, ThresholdMoves
 
 TABLES = pb.ProperBoostClassifier(n_jobs=1, weak_learner="table")
@@ -125,14 +124,16 @@ def test_models_without_pairs_of_thresholds_have_none(parameters, words):
         pb.OrderedClassifier(base, ORDER, moving_thresholds=True).fit(X, y)
 
 
-def test_other_values_and_exports_are_refused():
+def test_other_values_are_refused():
     X, _, y = simulate(300, 7)
     with pytest.raises(ValueError, match="must be 'auto', True or False; got 'yes'"):
         pb.OrderedClassifier(TABLES, ORDER, moving_thresholds="yes").fit(X, y)
-    model = pb.OrderedClassifier(TABLES, ORDER, moving_thresholds=True).fit(X, y)
-    with pytest.raises(ValueError, match="fit it with moving_thresholds=False, or export F"):
-        to_sql(model)
-    assert "SELECT" in to_sql(model.estimator_)
+
+
+def test_two_classes_have_one_threshold_which_stays():
+    X, _, y = simulate(300, 7)
+    model = pb.OrderedClassifier(TABLES, moving_thresholds=True).fit(X, y == "good")
+    assert model.moving_features_ == []
 
 
 @pytest.mark.parametrize(

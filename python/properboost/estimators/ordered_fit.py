@@ -137,7 +137,8 @@ def prepare_fit(
             and len(rows.binning.features) <= MOST_MOVING
             and _choose(model, data, _sort_classes(labelled, ranks), rows, loss)
         )
-    plan, comparisons, starts = _plan(model, rows, ranks, loss, can_move=moving)
+    can_move = moving and len(ranks) > 2
+    plan, comparisons, starts = _plan(model, rows, ranks, loss, can_move=can_move)
     validation = None
     if held_out.X is not None:
         validation = _read_validation(model, held_out, rows, plan, ranks, starts)

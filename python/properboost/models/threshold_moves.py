@@ -12,6 +12,9 @@ Array = NDArray[np.float64]
 LEAST_GAP = 0.1
 """The least distance of neighbouring thresholds of a row, as a share of their usual one."""
 
+LEAST_DISTANCE = 1e-100
+"""The least distance by which moves are divided, where thresholds are equal."""
+
 
 @dataclass(frozen=True, eq=False)
 class ThresholdMoves:
@@ -33,10 +36,13 @@ class ThresholdMoves:
         Where a row's moves would bring neighbours too close, or past each other, all its moves are
         made shorter by the same factor.
         """
-        moves = self.of_codes(codes)
-        most = (1.0 - LEAST_GAP) * np.diff(thresholds)
-        nearer = -np.diff(moves, axis=1)
-        factor = np.ones_like(nearer)
-        np.divide(most, nearer, out=factor, where=nearer > most)
-        moved: Array = thresholds + factor.min(axis=1, keepdims=True) * moves
+        parts = zip(self.features, self.find_nearer(thresholds), strict=True)
+        nearer = sum(table[codes[feature]] for feature, table in parts)
+        factor = np.maximum(np.max(nearer, axis=1, initial=1.0, keepdims=True), 1.0)
+        moved: Array = thresholds + self.of_codes(codes) / factor
         return moved
+
+    def find_nearer(self, thresholds: Array) -> list[Array]:
+        """Return how much of the distance of neighbours each move may take it takes, by feature."""
+        most = (1.0 - LEAST_GAP) * np.maximum(np.diff(thresholds), LEAST_DISTANCE)
+        return [-np.diff(table, axis=1) / most for table in self.tables]
