@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 import properboost as pb
-from properboost.models.threshold_moves import LEAST_GAP, ThresholdMoves
 
 TABLES = pb.ProperBoostClassifier(n_jobs=1, weak_learner="table")
 TRUE = {"north": [-3.0, 3.0], "south": [-1.0, 1.0], "west": [-2.0, 0.5]}
@@ -65,20 +64,6 @@ def test_probabilities_are_those_of_f_and_the_thresholds_of_the_row():
     np.testing.assert_allclose(weight @ moves, 0.0, atol=1e-8 * weight.sum())
     share = [weight[y != "bad"].sum(), weight[y == "good"].sum()] / weight.sum()
     np.testing.assert_allclose(weight @ above / weight.sum(), share, atol=1e-9)
-
-
-def test_moves_keep_the_order_of_thresholds():
-    rng = np.random.default_rng(0)
-    thresholds = np.array([-1.0, 0.0, 0.5, 3.0])
-    moves = ThresholdMoves((0, 2), (rng.normal(size=(5, 4)), rng.normal(size=(3, 4))))
-    codes = np.array([rng.integers(0, 5, 99), np.zeros(99), rng.integers(0, 3, 99)], np.uint8)
-    moved = moves.add_to(thresholds, codes)
-    for row, (first, _, last) in zip(moved, codes.T, strict=True):
-        wanted = moves.tables[0][first] + moves.tables[1][last]
-        factors = np.linspace(0.0, 1.0, 100_001)
-        gaps = np.diff(thresholds + factors[:, None] * wanted, axis=1)
-        is_far = (gaps >= LEAST_GAP * np.diff(thresholds)).all(axis=1)
-        np.testing.assert_allclose(row, thresholds + factors[is_far].max() * wanted, atol=1e-4)
 
 
 def test_it_is_copied_pickled_saved_and_compiled(tmp_path):

@@ -50,8 +50,8 @@ def merge_models(
     models : sequence of ProperBoostClassifier, or of OrderedClassifier
         Two or more, fitted on the same features to the same classes, under one loss.  Their gains
         may differ: each raw prediction is scaled by its gain, and so counts by its probabilities.
-        A search stands for its ``best_estimator_``.  Of ordered classes, thresholds have the same
-        mean as F.
+        A search stands for its ``best_estimator_``.  The thresholds of ordered classes have the
+        same weighted mean as F.
     weights : array-like of shape (n_models,), optional
         The weight of each model, above 0; only ratios matter.  The default is its training weight
         (the number of rows, without sample weights).
