@@ -56,9 +56,7 @@ def measure(name: str, ratio: float, seed: int, n_pairs: int) -> tuple[float, fl
     def find_cost(true: np.ndarray, decided: np.ndarray) -> float:
         return float(list_costs(true, decided).mean())
 
-    base = ProperBoostClassifier(
-        interactions=n_pairs, n_jobs=1, random_state=seed, weak_learner="table"
-    )
+    base = ProperBoostClassifier(interactions=n_pairs, n_jobs=1, random_state=seed)
     ours = LeastCostClassifier(base, of_class).fit(X, y)
     scorer = make_scorer(find_cost, greater_is_better=False)
     tuned = TunedThresholdClassifierCV(base, scoring=scorer, cv=5, random_state=seed).fit(X, y)

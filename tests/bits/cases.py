@@ -292,7 +292,10 @@ def list_cases():
     model = pb.ConformalClassifier(P(n_estimators=4), cv=2, conformity_score="aps", per_class=True)
     add("sets, aps", model, CLASSES)
     add("costs", pb.LeastCostClassifier(P(n_estimators=4), {0: 1.0, 1: 4.0, 2: 2.0}), CLASSES)
-    add("ordered classes", pb.OrderedClassifier(P(n_estimators=12)), CLASSES)
+    for moving in (False, True):
+        name = "ordered classes, moving" if moving else "ordered classes"
+        ordered = pb.OrderedClassifier(P(n_estimators=12), moving_thresholds=moving)
+        add(name, ordered, CLASSES)
     add("ordered, trees", pb.OrderedClassifier(P("savage", weak_learner="tree")), CLASSES)
     return cases
 

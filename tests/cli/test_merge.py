@@ -44,6 +44,21 @@ def test_weights_and_a_reason_reach_the_record(capsys, sites):
     assert "  2 models merged, with weights 0.25, 0.75; reason: two sites" in out
 
 
+def test_ordered_classes_are_merged(capsys, sites):
+    _, X = sites
+    grade = np.digitize(X["size"], [-0.5, 0.5])
+    models = []
+    for k, file in enumerate(FILES):
+        base = pb.ProperBoostClassifier(n_estimators=5)
+        model = pb.OrderedClassifier(base, moving_thresholds=False).fit(X[k::2], grade[k::2])
+        model.save_model(file)
+        models.append(model)
+    out, _ = run(capsys, "merge", *FILES, "--output", "both.json")
+    assert "with the weights 0.5, 0.5" in out
+    merged, expected = pb.load_model("both.json"), pb.merge_models(models)
+    np.testing.assert_array_equal(merged.predict_proba(X), expected.predict_proba(X))
+
+
 @pytest.mark.filterwarnings("default")  # the warning becomes a note
 def test_what_is_joined_is_noted(capsys):
     random = np.random.default_rng(0)

@@ -220,14 +220,33 @@ def test_ordered_classes_have_probabilities_and_f(capsys, ordered):
     ("options", "message"),
     [
         (["--explain"], "ordered classes have contributions to the raw prediction alone: add"),
-        (["--interval", "0.9"], "ordered classes have no intervals"),
-        (["--changes"], "ordered classes have no changes"),
+        (["--interval", "0.9"], "ordered classes have no intervals; --set has sets of classes"),
     ],
 )
 def test_what_ordered_classes_lack_is_named(capsys, ordered, options, message):
     _, X = ordered
     X.to_csv("new.csv", index=False)
     assert f"model.json: {message}" in fail(capsys, "predict", "model.json", "new.csv", *options)
+
+
+def test_ordered_classes_have_changes_where_thresholds_stay(capsys, ordered):
+    _, X = ordered
+    X.to_csv("new.csv", index=False)
+    grade = np.array(["low", "middle", "top"])[np.digitize(X["size"], [-0.5, 0.5])]
+    one_scale = pb.OrderedClassifier(classes=["low", "middle", "top"], moving_thresholds=False)
+    one_scale.fit(X, grade).save_model("model.json")
+    written = columns_of(run(capsys, "predict", "model.json", "new.csv", "--changes")[0])
+    changes = one_scale.changes(X)
+    assert written["changed_class"] == [change.to for change in changes]
+    moving = pb.OrderedClassifier(classes=["low", "middle", "top"], moving_thresholds=True)
+    moving.fit(X, np.where(X["colour"] == "red", "middle", grade)).save_model("model.json")
+    line = fail(capsys, "predict", "model.json", "new.csv", "--changes")
+    assert line.endswith("move them: fit with moving_thresholds=False")
+    written = columns_of(run(capsys, "predict", "model.json", "new.csv", "--raw")[0])
+    assert [*written] == ["raw", "threshold_1", "threshold_2"]
+    thresholds = moving.row_thresholds(X)
+    np.testing.assert_array_equal(np.array(written["threshold_2"], float), thresholds[:, 1])
+    assert "moved by" in run(capsys, "inspect", "model.json")[0]
 
 
 def test_decisions_by_cost_have_no_raw_predictions(capsys):

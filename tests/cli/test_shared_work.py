@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
 import properboost as pb
 from helpers.commands import fail, fail_after_notes, fit, misuse, run, table, write
@@ -117,12 +116,10 @@ def test_a_classifier_around_another_is_for_python(capsys):
         assert "sets.json: it holds a ConformalClassifier" in fail(capsys, *command)
 
 
-@pytest.mark.parametrize("command", ["report", "merge"])
-def test_ordered_classes_are_refused_with_the_commands_that_read_them(capsys, command):
+def test_a_report_of_ordered_classes_is_refused_with_the_commands_that_read_them(capsys):
     rows = table()
     X, y = rows[["size"]], rows["grade"]
     pb.OrderedClassifier(classes=["bad", "good"]).fit(X, y).save_model("ordered.json")
-    rest = {"report": [write(rows)], "merge": ["ordered.json", "--output", "both.json"]}[command]
-    line = fail(capsys, command, "ordered.json", *rest)
-    assert "ordered.json: it holds ordered classes" in line
-    assert line.endswith("predict, compare, export and inspect read it")
+    line = fail(capsys, "report", "ordered.json", write(rows))
+    assert "ordered.json: it holds ordered classes, which have no report: inspect shows" in line
+    assert line.endswith("compare has their scores")

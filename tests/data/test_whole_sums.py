@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from properboost.data.whole_sums import add_up, add_up_by, mean
+from properboost.data.whole_sums import add_up, add_up_by, add_up_segments, mean
 
 NUMBERS = st.lists(st.floats(-1e9, 1e9, allow_subnormal=False), min_size=1, max_size=200)
 
@@ -46,3 +46,16 @@ def test_zeros_and_what_is_not_finite():
     assert np.isnan(add_up(np.array([1.0, np.nan])))
     assert add_up(np.array([True, False, True])) == 2.0
     assert mean(np.array([1.0, 3.0]), np.array([1.0, 3.0])) == 2.5
+
+
+@pytest.mark.parametrize("largest", [1.0, 1e-310, np.inf])
+def test_sums_of_segments_are_those_by_code(largest):
+    """A code may have several segments, and numbers that are tiny compared with another's."""
+    rng = np.random.default_rng(0)
+    segments, codes = np.array([0, 40_000, 40_001, 90_000, 90_500]), np.array([2, 0, 2, 1])
+    values = rng.normal(size=90_500) * 10.0 ** rng.integers(-30, 30, 90_500)
+    values[90_000:] *= 1e-200
+    values[7] = largest
+    of_values = np.repeat(codes, np.diff(segments))
+    expected = add_up_by(of_values, values, 4)
+    np.testing.assert_array_equal(add_up_segments(values, segments, codes, 4), expected)

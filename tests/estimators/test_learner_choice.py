@@ -73,14 +73,14 @@ def test_the_errors_are_those_of_a_weighted_mean():
     values, weights = np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 1.0])
     mean = 2.25
     error = np.sqrt(1 * 1.25**2 + 4 * 0.25**2 + 1 * 1.75**2) / 4
-    assert learner_choice._count_errors(values, weights) == pytest.approx(mean / error)
-    assert learner_choice._count_errors(np.zeros(3), weights) == 0.0
+    assert learner_choice.count_errors(values, weights) == pytest.approx(mean / error)
+    assert learner_choice.count_errors(np.zeros(3), weights) == 0.0
 
 
 @pytest.mark.parametrize("ahead", [0.5, 1.5])
 def test_the_tree_must_be_ahead_by_an_error(ahead, monkeypatch):
     X, y = draw_products(300)
-    monkeypatch.setattr(learner_choice, "_count_errors", lambda *_: ahead)
+    monkeypatch.setattr(learner_choice, "count_errors", lambda *_: ahead)
     assert fit(X, y).weak_learner_ == (TREE if ahead > 1.0 else TABLE)
 
 
@@ -89,7 +89,7 @@ def test_a_clear_fold_saves_the_others(errors, monkeypatch):
     X, y = draw_products(300)
     seen = []
     monkeypatch.setattr(
-        learner_choice, "_count_errors", lambda values, _: seen.append(len(values)) or errors
+        learner_choice, "count_errors", lambda values, _: seen.append(len(values)) or errors
     )
     fit(X, y)
     assert seen == [100]
@@ -98,10 +98,10 @@ def test_a_clear_fold_saves_the_others(errors, monkeypatch):
 def test_large_tables_are_compared_by_a_sample(monkeypatch):
     monkeypatch.setattr(learner_choice, "MOST_ROWS", 300)
     X, y = draw_products(2000)
-    sizes, count = [], learner_choice._count_errors
+    sizes, count = [], learner_choice.count_errors
     monkeypatch.setattr(
         learner_choice,
-        "_count_errors",
+        "count_errors",
         lambda values, weights: sizes.append(len(values)) or count(values, weights),
     )
     model = fit(X, y)
@@ -241,7 +241,7 @@ def test_the_model_has_as_many_estimators_as_the_folds_need(ahead, learner, n, m
         "_score_fold",
         lambda *_: score._replace(n_estimators=next(lengths)),
     )
-    monkeypatch.setattr(learner_choice, "_count_errors", lambda *_: ahead)
+    monkeypatch.setattr(learner_choice, "count_errors", lambda *_: ahead)
     monkeypatch.setattr(learner_choice, "CLEAR", 99.0)
     model = fit(X, y, parameters={"n_estimators": None})
     assert model.weak_learner_ == learner

@@ -373,3 +373,31 @@ def test_what_does_not_go_together_is_refused_by_name():
         X, y, init_score=np.zeros(len(y))
     )
     refused("must not begin with an init_score", scored)
+
+
+def test_ordered_classes_have_the_mean_f_and_the_mean_thresholds(tmp_path):
+    X, y = make(400, 5, n_classes=3)
+    names = ["low", "middle", "high"]
+    models = []
+    for k, gain in enumerate([1.0, 2.0]):
+        base = pb.ProperBoostClassifier(n_estimators=9, gain=gain, weak_learner="table")
+        ordered = pb.OrderedClassifier(base, names, moving_thresholds=False)
+        models.append(ordered.fit(X[k::2], np.array(names)[y[k::2]]))
+    merged = pb.merge_models(models, [1, 3])
+    raw = [m.estimator_.decision_function(X)[:, None] - m.thresholds_ for m in models]
+    expected = 0.25 * raw[0] + 0.75 * raw[1] / 2.0
+    actual = merged.estimator_.decision_function(X)[:, None] - merged.thresholds_
+    np.testing.assert_allclose(actual, expected, atol=1e-12)
+    assert merged.ordered_classes_.tolist() == names
+    merged.save_model(tmp_path / "merged.json")
+    loaded = pb.load_model(tmp_path / "merged.json")
+    np.testing.assert_array_equal(loaded.predict_proba(X), merged.predict_proba(X))
+    other = pb.OrderedClassifier(base, names[::-1], moving_thresholds=False)
+    other.fit(X, np.array(names)[y])
+    with pytest.raises(ValueError, match=r"same ordered classes.*models\[1\] \['high', 'middle'"):
+        pb.merge_models([models[0], other])
+    with pytest.raises(TypeError, match=r"models\[1\] must be an OrderedClassifier, as models"):
+        pb.merge_models([models[0], fit(X, y)])
+    moving = pb.OrderedClassifier(base, names, moving_thresholds=True).fit(X, np.array(names)[y])
+    with pytest.raises(ValueError, match=r"models\[1\] must have thresholds that stay"):
+        pb.merge_models([models[0], moving])

@@ -73,6 +73,7 @@ def test_joint_canonical():
 @pytest.mark.parametrize("loss", ["glog", "ggauss", "tangent"])
 def test_ordered_classes(loss, named):
     check(*fit_ordered(4, named=named, loss=loss, gain=0.5))
+    check(*fit_ordered(4, named=named, moving=True, loss=loss, weak_learner="table"))
     check(*fit_ordered(2, named=named, loss=loss, weak_learner="tree"))
 
 

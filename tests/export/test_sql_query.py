@@ -87,6 +87,7 @@ def test_ordered_classes(dialect):
     labels = ["excellent", "good", "it's fair", "poor"]
     assert names[-4:] == [f"probability_{label}" for label in labels]
     check(*fit_ordered(3, loss="ggauss", gain=0.1, weak_learner="tree"), dialect)
+    check(*fit_ordered(4, moving=True, weak_learner="table"), dialect)
     check(*fit_ordered(2), dialect)
 
 

@@ -42,6 +42,7 @@ def test_trees_that_were_edited():
 
 def test_ordered_classes_have_f_alone():
     check(*fit_ordered(3))
+    check(*fit_ordered(3, moving=True, weak_learner="table"))
 
 
 def test_other_estimators():

@@ -1,9 +1,12 @@
 """Models of every kind for tests of exports, and the rows that are hardest to reproduce."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
 import properboost as pb
+from properboost.models.threshold_moves import LEAST_GAP
 
 CATEGORIES = ["it's", '"q"', "a\\b", ";--", "é", "  sp ", "A", "a", "NULL", "'); DROP TABLE t"]
 NAMES = ['a"b', "c'; --", "select", "x0", "town", "size", "label"]
@@ -67,15 +70,24 @@ def fit(n_classes=2, **parameters):
     return model, find_edge_rows(model, X)
 
 
-def fit_ordered(n_classes, *, named=False, **parameters):
-    """Fit ordered classes, whose order is not that of the labels if they have names."""
+def fit_ordered(n_classes, *, named=False, moving=False, **parameters):
+    """Fit ordered classes, whose order is not that of the labels if they have names.
+
+    `moving` is whether features move the thresholds, some so far that moves are made shorter.
+    """
     X, y = make_rows(n_classes)
     classes = None
     if named:
         classes = ["poor", "it's fair", "good", "excellent"][:n_classes]
         y = np.array(classes)[y]
     inner = pb.ProperBoostClassifier(**{"n_estimators": 8, **parameters})
-    model = pb.OrderedClassifier(inner, classes).fit(X, y)
+    model = pb.OrderedClassifier(inner, classes, moving_thresholds=moving).fit(X, y)
+    if moving:
+        tables = tuple(100.0 * table for table in model._moves.tables)
+        model._moves = replace(model._moves, tables=tables)
+        gaps = np.diff(model.row_thresholds(X), axis=1) / np.diff(model.thresholds_)
+        assert np.isclose(gaps.min(axis=1), LEAST_GAP).any()
+        assert gaps.max() > 1.0
     return model, find_edge_rows(model.estimator_, X)
 
 

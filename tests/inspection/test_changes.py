@@ -9,6 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 import properboost as pb
 from properboost.inspection import change_search
 from properboost.inspection.change_search import ChangeSearch
+from properboost.losses.ordered_link import OrderedLink
 from properboost.losses.probabilities import choose_classes
 
 pd = pytest.importorskip("pandas")
@@ -131,6 +132,58 @@ def test_every_change_turns_its_row(kind, n_classes):
             assert after[row] == change.to != before[row]
     assert changes.n_missed == np.sum(after == before)
     assert changes.n_missed < 5
+
+
+@pytest.mark.parametrize("kind", ["tables", "pairs", "trees of three features", "lines"])
+@pytest.mark.parametrize("to", ["low", "middle", "high"])
+def test_none_nearer_is_missed_of_ordered_classes(kind, to):
+    """A class in the middle has rivals on both sides, and a change may go too far."""
+    X, y = make_rows(n_classes=3, seed=2)
+    names = ["low", "middle", "high"]
+    base = pb.ProperBoostClassifier(n_jobs=1, rows_per_bin=None, **MODELS[kind])
+    model = pb.OrderedClassifier(base, names, moving_thresholds=False).fit(X, np.array(names)[y])
+    known, rows, keep = find_ranks(X), X.iloc[:20], ["a", "f"]
+    changes = model.changes(rows, to=to, keep=keep)
+    assert changes.is_exact
+    predicted = model.predict(rows)
+    for row, change in enumerate(changes):
+        if predicted[row] == to:
+            assert change is None
+            continue
+        expected = search_everything(model, rows, row, known, to, keep)
+        if change is None:
+            assert expected is None
+            continue
+        features = tuple(new.feature for new in change.features)
+        assert (features, round(change.distance * UNIT)) == expected
+        assert change.to == to
+    assert sum(change is not None for change in changes) >= 5
+
+
+def test_changes_of_ordered_classes_turn_their_rows():
+    X, y = make_rows(seed=3, n_classes=5)
+    base = pb.ProperBoostClassifier(n_jobs=1, weak_learner="tree", n_estimators=30)
+    model = pb.OrderedClassifier(base).fit(X, y)
+    rows = X.iloc[:60]
+    changes = model.changes(rows)
+    after, before = model.predict(changes.apply(rows)), model.predict(rows)
+    assert [change.to for change in changes] == after.tolist()
+    assert np.all(after != before)
+    moving = pb.OrderedClassifier(
+        pb.ProperBoostClassifier(n_jobs=1, n_estimators=5), moving_thresholds=True
+    ).fit(X, y)
+    with pytest.raises(ValueError, match=r"thresholds that stay.*fit with moving_thre"):
+        moving.changes(rows)
+
+
+@pytest.mark.parametrize("thresholds", [[0.0], [-2.0, 1.0], [-1.0, -0.9, 0.3, 4.0]])
+@pytest.mark.parametrize("loss", [pb.losses.GLog(2.0), pb.losses.GGauss(0.1)])
+def test_cuts_are_where_the_most_probable_class_changes(loss, thresholds):
+    """The second of five classes is never the most probable one, so that two cuts are equal."""
+    link = OrderedLink(loss, np.array(thresholds))
+    cuts = link.find_cuts()
+    raw = np.sort(np.random.default_rng(0).uniform(-9.0, 9.0, 5000))
+    np.testing.assert_array_equal(link.choose(raw), np.searchsorted(cuts, raw))
 
 
 @pytest.mark.parametrize("limit", ["MOST_CELLS", "MOST_JOINT"])

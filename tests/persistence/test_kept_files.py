@@ -50,7 +50,7 @@ def test_there_are_as_many_as_were_written():
         10: 32,
         11: 34,
         12: 35,
-        13: 43,
+        13: 44,
     }
     assert FORMATS[-1] == VERSION
 

@@ -99,6 +99,7 @@ def test_it_allows_no_other_fields_and_needs_most(path, validator):
             "validation_scores",
             "search",
             "terms",
+            "moves",
         )
         assert name in (*optional, "rounds", "coefficients") or not validator.is_valid(fewer), name
 

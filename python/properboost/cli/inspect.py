@@ -81,6 +81,7 @@ def _summarize(path: str) -> dict[str, Any]:
         inner = described = inner.estimator_
         summary["thresholds"] = model.thresholds_.tolist()
         summary["ordered_classes"] = model.ordered_classes_.tolist()
+        summary["moving_features"] = model.moving_features_
     return summary | dict(list_contents(described)) | {"parameters": find_changed(inner)}
 
 
@@ -151,7 +152,9 @@ def _describe_models(summary: dict[str, Any]) -> tuple[str, str]:
 def _describe_thresholds(summary: dict[str, Any]) -> tuple[str, str]:
     numbers = [f"{threshold:.4g}" for threshold in summary["thresholds"]]
     order = " < ".join(map(str, summary["ordered_classes"]))
-    return "thresholds", f"{', '.join(numbers)}, between {order}"
+    moving = ", ".join(map(str, summary["moving_features"]))
+    moved = f", moved by {moving}" if moving else ""
+    return "thresholds", f"{', '.join(numbers)}, between {order}{moved}"
 
 
 def _describe_search(summary: dict[str, Any]) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from properboost.cli.output import note, show
 from properboost.cli.shared_arguments import add_force
 from properboost.cli.shared_work import check_output
 from properboost.estimators.merging import merge_models
+from properboost.estimators.ordered_predicting import take_inner
 
 __all__ = ["EPILOG", "add_options", "run"]
 
@@ -62,7 +63,7 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
             f"--weights must be {len(files)} numbers, one for each model; got {len(weights)}"
         )
     check_output(arguments)
-    models = [load_classifier(file) for file in files]
+    models = [load_classifier(file, ordered=True) for file in files]
     if len({model.spelling_ for model in models}) > 1:
         note(
             "the models were fitted to files that spell numbers in different ways, and the "
@@ -76,6 +77,6 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
         message = re.sub(r"\bmodels\[(\d+)\]", lambda match: files[int(match[1])], str(error))
         raise FileError(message) from error
     merged.save_model(arguments.output)
-    (edit,) = merged.edits_
+    (edit,) = take_inner(merged).edits_
     shares = ", ".join(f"{share:.4g}" for share in edit["weights"])
     show(f"Wrote the merged model, with the weights {shares}, to {arguments.output}.")

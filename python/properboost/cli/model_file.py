@@ -21,11 +21,14 @@ def load_classifier(path: str, *, ordered: bool = False) -> Any:
     is_ordered = isinstance(inner, OrderedPredictingMixin)
     if isinstance(inner, TableClassifier) or (ordered and is_ordered):
         return model
-    what, advice = f"a {type(model).__name__}", ", or save the classifier inside (models_[0])"
     if is_ordered:
-        what, advice = "ordered classes", "; predict, compare, export and inspect read it"
+        raise FileError(
+            f"{path}: it holds ordered classes, which have no report: inspect shows their "
+            "thresholds, predict --raw --explain explains rows, compare has their scores"
+        )
     raise FileError(
-        f"{path}: it holds {what}, which this command does not read: load it in Python{advice}"
+        f"{path}: it holds a {type(model).__name__}, which this command does not read: load it in "
+        "Python, or save the classifier inside (models_[0])"
     )
 
 

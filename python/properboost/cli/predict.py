@@ -191,6 +191,9 @@ def _predict(arguments: argparse.Namespace, model: Any, X: "DataFrame") -> dict[
     columns: dict[str, NDArray[Any]] = {}
     if arguments.raw and isinstance(model, OrderedPredictingMixin):
         columns["raw"] = model.estimator_.decision_function(X)
+        if model.moving_features_:
+            thresholds = model.row_thresholds(X)
+            columns |= {f"threshold_{k + 1}": t for k, t in enumerate(thresholds.T)}
     elif arguments.raw:
         raw = _find_method(arguments, model, "decision_function", "raw predictions")(X)
         raw = raw[:, None] if raw.ndim == 1 else raw
@@ -249,7 +252,8 @@ def _find_method(
     if not hasattr(model, name):
         ordered = isinstance(model, OrderedPredictingMixin)
         subject = "ordered classes have" if ordered else f"a {type(model).__name__} has"
-        raise FileError(f"{arguments.model}: {subject} no {what}")
+        advice = "; --set has sets of classes that promise a coverage" if ordered else ""
+        raise FileError(f"{arguments.model}: {subject} no {what}{advice}")
 
     def ask(*parameters: Any, **keywords: Any) -> Any:
         try:

@@ -293,11 +293,15 @@ def _read_soft_rows(
 ) -> Rows:
     """Return a row for each label of the table's rows, as heavy as it is probable."""
     check_length(y.probability, n_rows)
-    row_weight = weight = read_training_weights(sample_weight, y.most_probable, normalize_weights)
+    row_weight = weight = None
+    if sample_weight is not None:
+        row_weight = read_training_weights(sample_weight, y.most_probable, normalize_weights)
+        weight = row_weight
     row_of, codes, share = y.spread()
     if row_of is not None and share is not None:
         weight = share if row_weight is None else share * row_weight[row_of]
-    rows = _find_rows(codes, y.classes, weight, class_weight, normalize_weights)
+    total = float(n_rows) if row_weight is None else add_up(row_weight)
+    rows = _find_rows(codes, y.classes, weight, class_weight, normalize_weights, total)
     if len(rows.classes) < len(y.classes):
         lacking = [label for label in y.classes.tolist() if label not in rows.classes.tolist()]
         raise ValueError(
@@ -306,8 +310,7 @@ def _read_soft_rows(
         )
     if row_of is None:
         return rows
-    total = float(n_rows) if row_weight is None else add_up(row_weight)
-    return replace(rows, total=total, row_of=row_of, row_weight=row_weight)
+    return replace(rows, row_of=row_of, row_weight=row_weight)
 
 
 def _find_rows(
@@ -316,8 +319,12 @@ def _find_rows(
     weight: NDArray[np.float64] | None,
     class_weight: ClassWeight,
     normalize_weights: bool,
+    total: float | None = None,
 ) -> Rows:
-    """Return rows with these labels, or with those of `values` at these positions."""
+    """Return rows with these labels, or with those of `values` at these positions.
+
+    `total` is the sum of their weights, which is computed if it is None.
+    """
     distinct = _distinct(labels if weight is None else labels[weight > 0.0])
     classes = distinct if values is None else values[distinct]
     if len(classes) < 2:
@@ -332,7 +339,8 @@ def _find_rows(
     # Classes would lack rows if comparisons of labels disagreed with their sort.
     counts = _count(codes, len(classes))
     assert np.count_nonzero(counts) == len(classes), f"classes of type {classes.dtype} lack rows"
-    total = float(len(labels)) if weight is None else add_up(weight)
+    if total is None:
+        total = float(len(labels)) if weight is None else add_up(weight)
     factor = None
     if class_weight is not None:
         class_weights = add_up_by(codes, weight, len(classes))

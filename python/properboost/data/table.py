@@ -79,6 +79,14 @@ class SoftLabels:
 
         Where each row has one label, these are hard labels, as rows of a plain `y` are.
         """
+        n_rows, n_classes = self.probability.shape
+        if self.probability.all():
+            kind = np.min_scalar_type(n_classes)
+            return (
+                np.repeat(np.arange(n_rows), n_classes),
+                np.tile(np.arange(n_classes, dtype=kind), n_rows),
+                self.probability.ravel(),
+            )
         row_of, of_class = np.nonzero(self.probability)
         codes: NDArray[np.unsignedinteger[Any]] = of_class.astype(
             np.min_scalar_type(len(self.classes))

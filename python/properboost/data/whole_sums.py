@@ -1,11 +1,12 @@
 """Sums of floats that depend only on the numbers, not on their order."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["add_up", "add_up_by", "mean"]
+__all__ = ["add_up", "add_up_by", "add_up_segments", "mean"]
 
 LEVELS = 3
 """Digits per number, each of 53 bits less those of the number of rows."""
@@ -31,6 +32,26 @@ def add_up_by(codes: NDArray[np.integer[Any]], values: NDArray[Any] | None, n_co
     return _add_up(values, np.minimum(codes, n_codes), n_codes + 1)[:n_codes]
 
 
+def add_up_segments(
+    values: NDArray[Any], segments: NDArray[np.int64], codes: NDArray[np.integer[Any]], n_codes: int
+) -> Array:
+    """Return the sum of the numbers of each code; segments of numbers have one code each.
+
+    The sums are those of `add_up_by`, which has a code for each number and takes longer.
+    """
+    parts = [values[start:stop] for start, stop in pairwise(segments.tolist())]
+    most = np.zeros(n_codes)
+    for code, part in zip(codes, parts, strict=True):
+        most[code] = max(most[code], _find_largest(part, None, 1)[0])
+    if not np.all(most < np.inf):
+        return add_up_by(np.repeat(codes, np.diff(segments)), values, n_codes)
+    exponent, scale = np.frexp(most)[1], _find_scale(values)
+    sums = np.zeros((LEVELS, n_codes))
+    for code, part in zip(codes, parts, strict=True):
+        sums[:, code] += _sum_digits(part, None, exponent[code : code + 1], scale)[:, 0]
+    return _combine(sums, exponent, scale)
+
+
 def mean(values: NDArray[Any], weight: Array | None = None) -> float:
     """Return the mean of numbers."""
     if weight is None:
@@ -45,9 +66,23 @@ def _add_up(values: NDArray[Any], codes: NDArray[np.integer[Any]] | None, n: int
     most = _find_largest(values, codes, n)
     if not np.all(most < np.inf):
         return _count(values, codes, n)
-    exponent = np.frexp(most)[1]
-    bits = 52 - len(values).bit_length()
-    scale = 2.0**bits
+    exponent, scale = np.frexp(most)[1], _find_scale(values)
+    return _combine(_sum_digits(values, codes, exponent, scale), exponent, scale)
+
+
+def _find_scale(values: NDArray[Any]) -> float:
+    """Return the number of values of a digit, so that sums of so many digits are exact."""
+    return float(2.0 ** (52 - len(values).bit_length()))
+
+
+def _sum_digits(
+    values: NDArray[Any],
+    codes: NDArray[np.integer[Any]] | None,
+    exponent: NDArray[np.integer[Any]],
+    scale: float,
+) -> Array:
+    """Return the sums of digits by level and code, (LEVELS, n_codes)."""
+    n = len(exponent)
     sums = np.zeros((LEVELS, n))
     for k in range(0, len(values), BLOCK):
         block = slice(k, k + BLOCK)
@@ -59,10 +94,16 @@ def _add_up(values: NDArray[Any], codes: NDArray[np.integer[Any]] | None, n: int
             digits = np.rint(rest)
             rest -= digits
             level_sums += _count(digits, block_codes, n)
-    total = np.zeros(n)
+    return sums
+
+
+def _combine(sums: Array, exponent: NDArray[np.integer[Any]], scale: float) -> Array:
+    """Return the numbers whose digits are these sums."""
+    total = np.zeros(sums.shape[1])
     for level_sums in sums[::-1]:
         total = (total + level_sums) / scale
-    return np.ldexp(total, exponent)
+    scaled: Array = np.ldexp(total, exponent)
+    return scaled
 
 
 def _find_largest(values: NDArray[Any], codes: NDArray[np.integer[Any]] | None, n: int) -> Array:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -498,10 +499,26 @@ class SoftRows(LocalRows):
         """Return the weight of each code in each group of segments; -1 is no group."""
         if n_groups == 1 and not group_of.any():
             return self._of_table.weigh_groups(np.zeros(1, dtype=np.int64), 1)
-        group_of_label = np.repeat(group_of, np.diff(self.segments))
-        return [self._weigh_labels(group_of_label == group) for group in range(n_groups)]
+        if len(group_of) > len(self.classes):
+            group_of_label = np.repeat(group_of, np.diff(self.segments))
+            return [self._weigh_labels(group_of_label == group) for group in range(n_groups)]
+        weights = [
+            [np.zeros_like(of_feature) for of_feature in self._weights_of_segments[0]]
+            for _ in range(n_groups)
+        ]
+        for group, of_segment in zip(group_of.tolist(), self._weights_of_segments, strict=True):
+            if group >= 0:
+                for total, of_feature in zip(weights[group], of_segment, strict=True):
+                    total += of_feature
+        return [tuple(of_group) for of_group in weights]
 
-    def _weigh_labels(self, chosen: NDArray[np.bool_]) -> CodeWeights:
+    @cached_property
+    def _weights_of_segments(self) -> list[CodeWeights]:
+        """The weight of each code in each segment, where a class has one: they serve all models."""
+        ends = self.segments.tolist()
+        return [self._weigh_labels(slice(*segment)) for segment in pairwise(ends)]
+
+    def _weigh_labels(self, chosen: slice | NDArray[np.bool_]) -> CodeWeights:
         """Return the weight of each code, by these labels alone."""
         n_rows = self.codes.shape[1]
         weight = None if self.weight is None else self.weight[chosen]

@@ -16,7 +16,7 @@ from properboost import _core
 from properboost.cached import cached_property
 from properboost.data.binning import Binning
 from properboost.data.labels import Rows, SortedRows
-from properboost.data.whole_sums import add_up_by
+from properboost.data.whole_sums import add_up_segments
 from properboost.losses.builtin import MarginLoss
 from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.interactions import PairBins
@@ -356,7 +356,7 @@ def weigh_by_class(
     """Return the sum of the weights of each class's rows; None stands for ones."""
     if weight is None:
         return count_by_class(n_classes, class_of, segments).astype(np.float64)
-    return add_up_by(np.repeat(class_of, np.diff(segments)), weight, n_classes)
+    return add_up_segments(weight, segments, class_of, n_classes)
 
 
 def describe_rows(options: BinningOptions, rows: Rows, order: SortedRows) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 The engine has every row once for each threshold, with the label of whether the row's class is above
 it.  The number of the threshold is the last feature, which joins no other feature in a tree or a
 rule.  So a model of two classes is one function of the features, and one number per threshold.
+Where thresholds move, pairs of a feature and the threshold's number follow.
 This is the reduction of Li and Lin (2007, NeurIPS 19), and of Cardoso and Pinto da Costa (2007,
 JMLR 8).
 """
@@ -33,10 +34,18 @@ class ThresholdRows(LocalRows):
 
     weight_of_row: float = 1.0
     """The weight of all comparisons of a row of weight 1."""
+    can_move: bool = False
+    """Whether pairs may combine a feature with the threshold's number."""
 
     @classmethod
     def compare(
-        cls, rows: LocalRows, class_of_row: NDArray[np.integer], n_classes: int, weight: float
+        cls,
+        rows: LocalRows,
+        class_of_row: NDArray[np.integer],
+        n_classes: int,
+        weight: float,
+        *,
+        can_move: bool = False,
     ) -> Self:
         """Return the comparisons of these rows.
 
@@ -50,6 +59,8 @@ class ThresholdRows(LocalRows):
             The number of classes.
         weight : float
             The factor of each row's weight in a comparison.
+        can_move : bool
+            Whether pairs may combine a feature with the threshold's number.
         """
         n_thresholds, n_rows = n_classes - 1, rows.n_rows
         require_memory((len(rows.binning.features) + 1) * n_rows * n_thresholds, "fewer rows")
@@ -72,6 +83,7 @@ class ThresholdRows(LocalRows):
             pairs=None,
             codes=np.vstack([rows.dense_codes[:, row_of], threshold_of.astype(np.uint8)]),
             weight_of_row=weight * n_thresholds,
+            can_move=can_move,
         )
 
     @property
@@ -84,11 +96,11 @@ class ThresholdRows(LocalRows):
 
     @property
     def n_combined(self) -> int:
-        """The number of features that pairs may combine: all but the threshold's."""
-        return len(self.binning.features) - 1
+        """The number of features that pairs may combine, the threshold's only where it may move."""
+        return len(self.binning.features) - (not self.can_move)
 
     def _make_learner(self, options: BoostingOptions) -> _core.WeakLearner:
-        n_features = self.n_combined
+        n_features = len(self.binning.features) - 1
         directions = find_directions(
             options.monotonic_cst,
             binning=self.binning.first(n_features),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -67,9 +67,26 @@ class ExplainingMixin(PredictingMixin):
         ValueError, TypeError
             If there is no such class or feature.
         """
+        self._read_base(None, 0)
+        return self._find_changes(
+            X, to, keep, self.classes_.tolist(), lambda raw: choose_classes(as_predicted(raw))
+        )
+
+    def _find_changes(
+        self,
+        X: Any,
+        to: Any,
+        keep: Sequence[int | str],
+        labels: list[Any],
+        choose: Callable[[NDArray[np.float64]], NDArray[np.intp]],
+        cuts: NDArray[np.float64] | None = None,
+    ) -> RowChanges:
+        """Return the changes of `changes`, for classes that `choose` predicts.
+
+        `cuts` are the raw predictions between ordered classes.
+        """
         table, n_threads = self._open(X)
-        self._read_base(None, table.n_rows)
-        labels, names = self.classes_.tolist(), getattr(self, "feature_names_in_", None)
+        names = getattr(self, "feature_names_in_", None)
         if to is not None and to not in labels:
             raise ValueError(f"to must be one of {labels}; got {to!r}")
         columns = [*range(self.n_features_in_)] if names is None else names.tolist()
@@ -78,9 +95,7 @@ class ExplainingMixin(PredictingMixin):
         fixed = {find_feature(j, names, self.n_features_in_, "keep") for j in keep}
         order = sorted({*range(self.n_features_in_)} - fixed, key=lambda j: columns[j])
         ensemble = self.ensemble_
-        search = ChangeSearch.of(
-            ensemble, lambda raw: choose_classes(as_predicted(raw)), order, n_threads
-        )
+        search = ChangeSearch.of(ensemble, choose, order, n_threads, cuts)
         codes = ensemble.binning.encode(table, None, n_threads)
         changes, is_exact = search.run(codes, None if to is None else labels.index(to))
         return RowChanges.of(changes, ensemble.binning.features, columns, labels, is_exact=is_exact)

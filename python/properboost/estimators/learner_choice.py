@@ -24,7 +24,17 @@ from properboost.parameters.declare import read_parameter
 from properboost.parameters.learners import Learner
 from properboost.progress import show_progress
 
-__all__ = ["Choice", "choose_learner", "find_learner", "read_learner", "with_learner"]
+__all__ = [
+    "CLEAR",
+    "LEAST_AHEAD",
+    "Choice",
+    "Folds",
+    "choose_learner",
+    "count_errors",
+    "find_learner",
+    "read_learner",
+    "with_learner",
+]
 
 Array = NDArray[np.float64]
 
@@ -104,7 +114,7 @@ def choose_learner(
     """
     if not source.can_have_lines:
         return Choice(CHOICE.table)
-    folds = _Folds.deal(data, rows, training)
+    folds = Folds.deal(data, rows, training)
     if folds is None:
         return Choice(CHOICE.table)
     differences, weights = np.empty(0), np.empty(0)
@@ -122,7 +132,7 @@ def choose_learner(
             differences = np.concatenate([differences, of_table.losses - of_tree.losses])
             weights = np.concatenate([weights, of_tree.weights])
             lengths.append((of_table.n_estimators, of_tree.n_estimators))
-            errors_ahead = _count_errors(differences, weights)
+            errors_ahead = count_errors(differences, weights)
             is_clear = abs(errors_ahead) > CLEAR
             if report is not None:
                 report(FOLDS if is_clear else k + 1, errors_ahead)
@@ -142,7 +152,7 @@ def _takes(model: Any, learner: Learner) -> bool:
     return True
 
 
-def _count_errors(values: Array, weights: Array) -> float:
+def count_errors(values: Array, weights: Array) -> float:
     """Return the weighted mean of values, in its standard errors."""
     shares = weights / weights.sum()
     mean = shares @ values
@@ -160,7 +170,7 @@ def _find_equal(rows: Rows, training: TrainingRows) -> tuple[NDArray[np.uint64],
     return equal, 1 + int(np.count_nonzero(np.diff(np.sort(hashes))))
 
 
-class _Folds:
+class Folds:
     """The rows of three folds, by the segments of an order by class and fold."""
 
     def __init__(self, data: LabelledRows, rows: Rows, training: TrainingRows, part: Any) -> None:
@@ -172,7 +182,7 @@ class _Folds:
         self._base = None if base is None else base[np.repeat(taken, np.diff(order.segments))]
 
     @classmethod
-    def deal(cls, data: LabelledRows, rows: Rows, training: TrainingRows) -> "_Folds | None":
+    def deal(cls, data: LabelledRows, rows: Rows, training: TrainingRows) -> "Folds | None":
         """Deal rows to folds and a rest; None if rows are too few, or too few of a class."""
         counts, n_rows = training.rows_of_class, training.n_rows
         if n_rows < LEAST_ROWS:

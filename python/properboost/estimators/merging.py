@@ -7,13 +7,14 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost.data.names import read_names
 from properboost.estimators.base import check_fitted, label_features
+from properboost.estimators.ordered import OrderedClassifier
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.models.edits import Edit, check_reason
 from properboost.models.ensemble import LARGEST_RAW, Ensemble
@@ -24,9 +25,20 @@ from properboost.visible import make_printable
 __all__ = ["merge_models"]
 
 
+@overload
+def merge_models(
+    models: Sequence[OrderedClassifier],
+    weights: ArrayLike | None = ...,
+    *,
+    reason: str | None = ...,
+) -> OrderedClassifier: ...
+@overload
+def merge_models(
+    models: Sequence[Any], weights: ArrayLike | None = ..., *, reason: str | None = ...
+) -> ProperBoostClassifier: ...
 def merge_models(
     models: Sequence[Any], weights: ArrayLike | None = None, *, reason: str | None = None
-) -> ProperBoostClassifier:
+) -> ProperBoostClassifier | OrderedClassifier:
     """Return one model whose raw predictions are the weighted mean of those of several.
 
     Where rows of hospitals, banks or countries must stay apart, their models can be merged.  Every
@@ -35,10 +47,11 @@ def merge_models(
 
     Parameters
     ----------
-    models : sequence of ProperBoostClassifier
+    models : sequence of ProperBoostClassifier, or of OrderedClassifier
         Two or more, fitted on the same features to the same classes, under one loss.  Their gains
         may differ: each raw prediction is scaled by its gain, and so counts by its probabilities.
-        A search stands for its ``best_estimator_``.
+        A search stands for its ``best_estimator_``.  The thresholds of ordered classes have the
+        same weighted mean as F.
     weights : array-like of shape (n_models,), optional
         The weight of each model, above 0; only ratios matter.  The default is its training weight
         (the number of rows, without sample weights).
@@ -47,7 +60,7 @@ def merge_models(
 
     Returns
     -------
-    ProperBoostClassifier
+    ProperBoostClassifier or OrderedClassifier
         A fitted model with the parameters and the gain of the first.  It is compact: it has no
         `history_`, no staged predictions and no standard errors, and no fit can go on from it.
 
@@ -62,7 +75,8 @@ def merge_models(
     ------
     ValueError, TypeError
         If there are fewer than two models, or they do not match; the message names the
-        difference.  Models with an `init_score` are refused.
+        difference.  Models with an `init_score` are refused, and those whose features move
+        thresholds.
 
     Notes
     -----
@@ -79,7 +93,47 @@ def merge_models(
     >>> bool(merged.score(X, y) > 0.95)
     True
     """
-    parts = [_read(model, k) for k, model in enumerate(_list(models))]
+    listed = _list(models)
+    if isinstance(listed[0], OrderedClassifier):
+        return _merge_ordered(listed, weights, reason)
+    return _merge([_read(model, k) for k, model in enumerate(listed)], weights, reason)[0]
+
+
+def _merge_ordered(
+    models: Sequence[Any], weights: ArrayLike | None, reason: str | None
+) -> OrderedClassifier:
+    """Return the model of the mean F, with the mean thresholds."""
+    for k, model in enumerate(models):
+        if not isinstance(model, OrderedClassifier):
+            raise TypeError(
+                f"models[{k}] must be an OrderedClassifier, as models[0]; got "
+                f"{type(model).__name__}"
+            )
+        check_fitted(model)
+        if model.moving_features_:
+            raise ValueError(
+                f"models[{k}] must have thresholds that stay, and {model.moving_features_} move "
+                "them: fit with moving_thresholds=False"
+            )
+    first, *others = models
+    for k, other in enumerate(others, 1):
+        orders = [model.ordered_classes_.tolist() for model in (first, other)]
+        if orders[0] != orders[1]:
+            raise ValueError(
+                f"models must have the same ordered classes; those of models[0] are {orders[0]}, "
+                f"those of models[{k}] {orders[1]}"
+            )
+    parts = [_read(model.estimator_, k) for k, model in enumerate(models)]
+    inner, factors = _merge(parts, weights, reason)
+    thresholds = np.array(factors) @ np.array([model.thresholds_ for model in models])
+    merged: OrderedClassifier = first._around(inner, thresholds)
+    return merged
+
+
+def _merge(
+    parts: Sequence[ProperBoostClassifier], weights: ArrayLike | None, reason: str | None
+) -> tuple[ProperBoostClassifier, list[float]]:
+    """Return the merged model, and the factor of each model's raw predictions in it."""
     first = parts[0]
     for k, other in enumerate(parts[1:], 1):
         _check_alike(first, other, k)
@@ -102,11 +156,12 @@ def merge_models(
     merged = _copy_shared(first, parts)
     merged.ensemble_ = replace(union.ensemble, edits=(edit,))
     merged.loss_ = first.loss_.known_by(sum(model.loss_.rows_known for model in parts))
-    return merged
+    return merged, factors
 
 
 def _list(models: Any) -> list[Any]:
-    listed = [] if isinstance(models, ProperBoostClassifier) else list(models)
+    is_one = isinstance(models, ProperBoostClassifier | OrderedClassifier)
+    listed = [] if is_one else list(models)
     if len(listed) < 2:
         raise ValueError(f"models must be two or more; got {len(listed) or 1}")
     return listed

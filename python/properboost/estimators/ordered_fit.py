@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,13 @@ from properboost.data.labels import Rows
 from properboost.engine.local import LocalRows, TableSource
 from properboost.engine.threshold_rows import BOTH, ThresholdRows, compare_codes
 from properboost.estimators.labelled_rows import LabelledRows
+from properboost.estimators.learner_choice import CLEAR, LEAST_AHEAD, Folds, count_errors
 from properboost.estimators.properboost_parameters import check_parameters, find_loss
+from properboost.fitting.assemble import assemble
+from properboost.fitting.evidence import RowEvidence
 from properboost.fitting.plan import FitPlan, plan_fit
+from properboost.fitting.run import Run
+from properboost.fitting.scaling import find_scaling
 from properboost.fitting.thresholds import (
     find_shares_above,
     find_thresholds,
@@ -25,15 +31,19 @@ from properboost.fitting.thresholds import (
 )
 from properboost.fitting.watch import Validation, read_validation
 from properboost.losses.builtin import MarginLoss
-from properboost.losses.probabilities import Link
-from properboost.models.one_scale import take_scale
+from properboost.losses.ordered_link import OrderedLink
+from properboost.losses.probabilities import Link, log_losses
+from properboost.models.ensemble import Ensemble
+from properboost.models.one_scale import take_moves, take_scale
+from properboost.models.table_ensemble import TableEnsemble
+from properboost.models.threshold_moves import ThresholdMoves
 from properboost.models.tree_ensemble import TreeEnsemble
 from properboost.parameters.declare import read_parameter
 from properboost.parameters.rows import read_binning
-from properboost.parameters.stages import Calibration, EarlyStopping
+from properboost.parameters.stages import Calibration, EarlyStopping, Interactions
 from properboost.scoring import HeldOutRows, name_score
 
-__all__ = ["OrderedFit", "prepare_fit", "read_ranks"]
+__all__ = ["OrderedFit", "Scale", "check_moves", "prepare_fit", "read_ranks"]
 
 Array = NDArray[np.float64]
 
@@ -42,6 +52,17 @@ MOST_CLASSES = 255
 
 SCORES = ("neg_log_loss", "neg_brier_score")
 """The scores of comparisons; the second one is minus the ranked probability score."""
+
+MOST_MOVING = 100
+"""The most features at which "auto" compares: each has a pair with the threshold's number."""
+
+
+class Scale(NamedTuple):
+    """F as an ensemble of the features, the thresholds on it, and their moves, if any."""
+
+    ensemble: Ensemble
+    thresholds: Array
+    moves: ThresholdMoves | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,26 +77,47 @@ class OrderedFit:
     ranks: NDArray[np.intp]
     """The place of each sorted label in the order of the classes."""
 
-    def finish(self, model: Any) -> Array:
-        """Give a model of comparisons the ensemble of F, and return the thresholds of the rows."""
-        rows = self.rows
-        everything = np.ones(len(rows.class_of), dtype=bool)
-        ensemble = take_scale(
-            model.ensemble_,
-            rows.weigh_segments(everything),
-            lambda pairs: rows.of_pairs(pairs).weigh_segments(everything),
-        )
+    def finish(self, model: Any) -> Scale:
+        """Give a model of comparisons the ensemble of F, and return F with its thresholds."""
+        scale = _find_scale(model.ensemble_, model.loss_, self.rows, self.ranks)
+        ensemble = scale.ensemble
         if isinstance(ensemble, TreeEnsemble):
-            ensemble = ensemble.with_grids(rows.weigh_cells)
+            ensemble = ensemble.with_grids(self.rows.weigh_cells)
         model.ensemble_, model.classes_, model.begins_with_scores_ = ensemble, BOTH, False
-        raw = rows.add_up(ensemble)[:, 0]
-        return find_thresholds(model.loss_, raw, self.ranks[rows.class_of_row], rows.weight)
+        return scale
+
+
+def _find_scale(
+    ensemble: Ensemble, loss: MarginLoss, rows: LocalRows, ranks: NDArray[np.intp]
+) -> Scale:
+    """Return F, its thresholds and their moves from an ensemble of comparisons of these rows."""
+    everything = np.ones(len(rows.class_of), dtype=bool)
+    bin_weights = rows.weigh_segments(everything)
+    scale = take_scale(
+        ensemble,
+        bin_weights,
+        lambda pairs: rows.of_pairs(pairs).weigh_segments(everything),
+    )
+    raw, moves = rows.add_up(scale)[:, 0], None
+    if isinstance(ensemble, TableEnsemble):
+        moves = take_moves(ensemble, bin_weights)
+    if moves is not None:
+        raw = raw[:, None] - moves.of_codes(rows.dense_codes)
+    class_of_row = ranks[rows.class_of_row]
+    return Scale(scale, find_thresholds(loss, raw, class_of_row, rows.weight), moves)
 
 
 def prepare_fit(
-    model: Any, data: LabelledRows, held_out: LabelledRows, order: Sequence[Any] | None
+    model: Any,
+    data: LabelledRows,
+    held_out: LabelledRows,
+    order: Sequence[Any] | None,
+    moving: bool | Literal["auto"],
 ) -> OrderedFit:
-    """Return the fit of a `ProperBoostClassifier` to rows whose labels have an order."""
+    """Return the fit of a `ProperBoostClassifier` to rows whose labels have an order.
+
+    `moving` is whether features may move thresholds; "auto" compares both on rows held out.
+    """
     loss = check_parameters(model)
     _check_ordered(model)
     if isinstance(data.X, QuantizedTable):
@@ -89,7 +131,14 @@ def prepare_fit(
     labelled = data.read(source.n_rows, model.class_weight, model.normalize_weights)
     ranks = read_ranks(order, labelled.classes)
     rows = _encode(model, source, labelled)
-    plan, comparisons, starts = _plan(model, rows, ranks, loss)
+    if moving == "auto":
+        moving = (
+            _find_obstacle(model) is None
+            and len(rows.binning.features) <= MOST_MOVING
+            and _choose(model, data, _sort_classes(labelled, ranks), rows, loss)
+        )
+    can_move = moving and len(ranks) > 2
+    plan, comparisons, starts = _plan(model, rows, ranks, loss, can_move=can_move)
     validation = None
     if held_out.X is not None:
         validation = _read_validation(model, held_out, rows, plan, ranks, starts)
@@ -159,17 +208,111 @@ def _encode(model: Any, source: TableSource, rows: Rows) -> LocalRows:
 
 
 def _plan(
-    model: Any, rows: LocalRows, ranks: NDArray[np.intp], loss: MarginLoss
+    model: Any, rows: LocalRows, ranks: NDArray[np.intp], loss: MarginLoss, *, can_move: bool
 ) -> tuple[FitPlan, ThresholdRows, Array]:
     """Return the plan of a fit to comparisons, these, and the thresholds from which it starts."""
+    if can_move:
+        last = len(rows.binning.features)
+        model = copy.copy(model)
+        model.interactions = Interactions([(j, last) for j in range(last)])
     n_classes, class_of_row = len(ranks), ranks[rows.class_of_row]
     shares = find_shares_above(class_of_row, rows.weight, n_classes)
-    comparisons = ThresholdRows.compare(rows, class_of_row, n_classes, weigh_comparison(shares))
+    weight = weigh_comparison(shares)
+    comparisons = ThresholdRows.compare(rows, class_of_row, n_classes, weight, can_move=can_move)
     loss = find_loss(model, loss, comparisons.rows_of_classes, keeps_gain=False)
     starts = start_thresholds(loss, shares)
     base = -starts[comparisons.dense_codes[-1], None]
     plan = plan_fit(model, Link(loss, None, rows.n_threads), 2, base=base)
     return plan, comparisons, starts
+
+
+def check_moves(model: Any) -> None:
+    """Refuse parameters under which thresholds cannot move."""
+    obstacle = _find_obstacle(model)
+    if obstacle is not None:
+        raise ValueError(
+            "moving_thresholds must be False or 'auto' here, because moves are tables of pairs of "
+            f"a feature and a threshold: {obstacle}"
+        )
+
+
+def _find_obstacle(model: Any) -> str | None:
+    """Return the reason why no threshold moves under these parameters, if there is one."""
+    interactions: Interactions = read_parameter(model, "interactions")
+    for name, value, is_default in (
+        ("interactions", model.interactions, not interactions.are_wanted),
+        ("monotonic_cst", model.monotonic_cst, model.monotonic_cst is None),
+    ):
+        if not is_default:
+            return f"{name} must be at its default; got {value!r}"
+    with_pairs = copy.copy(model)
+    with_pairs.interactions = Interactions(1)
+    try:
+        check_parameters(with_pairs)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def _sort_classes(rows: Rows, ranks: NDArray[np.intp]) -> Rows:
+    """Return rows whose classes are numbered in their order, so that names change no fold."""
+    n_classes = len(ranks)
+    codes = np.append(ranks, n_classes).astype(rows.codes.dtype)[rows.codes]
+    return Rows(np.arange(n_classes), codes, rows.weight, None, rows.total)
+
+
+def _choose(
+    model: Any, data: LabelledRows, labelled: Rows, rows: LocalRows, loss: MarginLoss
+) -> bool:
+    """Return whether moves lower the log loss of rows held out by a standard error.
+
+    The moves are fitted after F, so one fit to each fold has the predictions of both.
+    """
+    ranks = np.arange(len(labelled.classes))
+    folds = Folds.deal(data, labelled, rows) if len(ranks) > 2 else None
+    if folds is None:
+        return False
+    falls, weights = np.empty(0), np.empty(0)
+    errors_ahead = 0.0
+    for fold in folds.split():
+        learning, held_out = fold.learning, fold.held_out
+        assert isinstance(learning, LocalRows)
+        assert isinstance(held_out, LocalRows)
+        plan, comparisons, _ = _plan(model, learning, ranks, loss, can_move=True)
+        run = Run(plan, find_scaling(plan, RowEvidence(comparisons)), comparisons)
+        ensemble = assemble(plan, run.scaling, run.finish(), comparisons)
+        scale = _find_scale(ensemble, plan.link.loss, learning, ranks)
+        fall = _find_fall(scale, plan.link.loss, learning, held_out, ranks)
+        falls = np.concatenate([falls, fall])
+        of_fold = np.ones(len(fall)) if held_out.weight is None else held_out.weight
+        weights = np.concatenate([weights, of_fold])
+        errors_ahead = count_errors(falls, weights)
+        if abs(errors_ahead) > CLEAR:
+            break
+    return errors_ahead > LEAST_AHEAD
+
+
+def _find_fall(
+    scale: Scale,
+    loss: MarginLoss,
+    learning: LocalRows,
+    held_out: LocalRows,
+    ranks: NDArray[np.intp],
+) -> Array:
+    """Return by how much moves lower the log loss of each row that is held out."""
+    raw = held_out.add_up(scale.ensemble)[:, 0]
+    if scale.moves is None:
+        return np.zeros(len(raw))
+    class_of_row = ranks[learning.class_of_row]
+    fixed = find_thresholds(
+        loss, learning.add_up(scale.ensemble)[:, 0], class_of_row, learning.weight
+    )
+    moved = scale.moves.add_to(scale.thresholds, held_out.dense_codes)
+    of_fixed, of_moved = (
+        log_losses(OrderedLink(loss, thresholds).probabilities(raw), ranks[held_out.class_of_row])
+        for thresholds in (fixed, moved)
+    )
+    return of_fixed - of_moved
 
 
 def _read_validation(

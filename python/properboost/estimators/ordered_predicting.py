@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from properboost.estimators.scorer import Scorer
 from properboost.losses.ordered_link import OrderedLink
+from properboost.models.threshold_moves import ThresholdMoves
 
 __all__ = ["OrderedModel", "OrderedPredictingMixin", "take_inner"]
 
@@ -21,6 +22,7 @@ class OrderedPredictingMixin:
     thresholds_: NDArray[np.float64]
     _ranks: NDArray[np.intp]
     """The place of each sorted label in the order."""
+    _moves: ThresholdMoves | None
 
     @property
     def ordered_classes_(self) -> NDArray[Any]:
@@ -29,12 +31,47 @@ class OrderedPredictingMixin:
         return ordered
 
     @property
+    def moving_features_(self) -> list[int | str]:
+        """The names or positions of features that move the thresholds."""
+        features = () if self._moves is None else self._moves.features
+        names = getattr(self.estimator_, "feature_names_in_", None)
+        return [j if names is None else names[j] for j in features]
+
+    @property
     def _link(self) -> OrderedLink:
         return OrderedLink(self.estimator_.loss_, self.thresholds_)
 
     def _predict_ordered(self, X: Any) -> NDArray[np.float64]:
         """Return the probabilities of the classes in ascending order."""
-        return self._link.probabilities(self.estimator_.decision_function(X))
+        raw = self.estimator_.decision_function(X)
+        link = self._link
+        if self._moves is not None:
+            link = OrderedLink(link.loss, self._move_thresholds(X, self._moves))
+        return link.probabilities(raw)
+
+    def _move_thresholds(self, X: Any, moves: ThresholdMoves) -> NDArray[np.float64]:
+        model = self.estimator_
+        table, n_threads = model._open(X)
+        codes = model.ensemble_.binning.encode(table, None, n_threads)
+        return moves.add_to(self.thresholds_, codes)
+
+    def row_thresholds(self, X: Any) -> NDArray[np.float64]:
+        """Return the thresholds of each row, which differ where features move them.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes - 1)
+            In ascending order: where F is one, the row is as likely above it as not.
+        """
+        if self._moves is not None:
+            return self._move_thresholds(X, self._moves)
+        n_rows = len(self.estimator_.decision_function(X))
+        return np.tile(self.thresholds_, (n_rows, 1))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probabilities of the classes.
@@ -84,9 +121,10 @@ class OrderedModel(OrderedPredictingMixin):
         classes: NDArray[Any],
         ranks: NDArray[np.intp],
         thresholds: NDArray[np.float64],
+        moves: ThresholdMoves | None,
     ) -> None:
         self.estimator_, self.classes_ = model, classes
-        self._ranks, self.thresholds_ = ranks, thresholds
+        self._ranks, self.thresholds_, self._moves = ranks, thresholds, moves
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return F."""
@@ -104,4 +142,4 @@ class OrderedModel(OrderedPredictingMixin):
         return scorer.of_model(self._around(scorer.model))
 
     def _around(self, model: Any) -> OrderedModel:
-        return OrderedModel(model, self.classes_, self._ranks, self.thresholds_)
+        return OrderedModel(model, self.classes_, self._ranks, self.thresholds_, self._moves)

@@ -88,6 +88,12 @@ class Description:
 
     Lines of the origin `k` of a merged model have the feature `j` as ``k * n_features + j``.
     """
+    n_moves: int = 0
+    """The number of moving thresholds.
+
+    Their moves are the models after F, and then come the shares of the distances of neighbours that
+    these take.
+    """
     n_sums: int = 1
     """The sums that are added to a model's raw prediction: the first one's terms, the next one's.
 
@@ -109,6 +115,15 @@ class Description:
         """Whether leaves have lines with a slope."""
         lookups = (term for term in self.terms if isinstance(term, Lookup))
         return any(len(lines.feature) for term in lookups for lines in term.lines or ())
+
+    @property
+    def of_f(self) -> "Description":
+        """The description without the moves of thresholds, which has F alone."""
+        if not self.n_moves:
+            return self
+        terms = tuple(term for term in self.terms if 0 in term.models)
+        intercepts = None if self.intercepts is None else self.intercepts[:1]
+        return replace(self, terms=terms, n_models=1, n_moves=0, intercepts=intercepts)
 
     def feature_of(self, position: int) -> int:
         """Return the feature of an entry of `positions`."""
@@ -194,12 +209,33 @@ def _describe_boosted(description: Description, model: PredictingMixin) -> Descr
 def _describe_ordered(model: Any) -> Description:
     """Return the description of F, with the link and the order of the classes."""
     check_fitted(model)
-    return replace(
+    described = replace(
         describe(model.estimator_),
         name=type(model).__name__,
         classes=read_classes(model.classes_),
         link=model._link,
         ranks=model._ranks,
+    )
+    moves = model._moves
+    if moves is None:
+        return described
+    n_moves = len(model.thresholds_)
+    nearer = moves.find_nearer(model.thresholds_)
+    models = tuple(range(1, 2 * n_moves))
+    terms = []
+    for feature, table, ratios in zip(moves.features, moves.tables, nearer, strict=True):
+        column = described.features[feature]
+        decision = choose(feature, column.codes, column.missing)
+        terms.append(Lookup(decision, np.hstack([table, ratios]), models))
+    intercepts = described.intercepts
+    if intercepts is not None:
+        intercepts = np.append(intercepts, np.zeros(len(models)))
+    return replace(
+        described,
+        terms=(*described.terms, *terms),
+        n_models=2 * n_moves,
+        n_moves=n_moves,
+        intercepts=intercepts,
     )
 
 

@@ -174,8 +174,10 @@ def probabilities(link: Link, raw: Any) -> Any:
     return (total - _NOTHING).where_positive(against_rest / total.at_least(_NOTHING), 1.0 / raw.n)
 
 
-def ordered_probabilities(link: OrderedLink, raw: Any) -> Any:
-    """Return the probabilities of ordered classes, in ascending order; `raw` is one number.
+def ordered_probabilities(link: OrderedLink, raw: Any, n_moves: int = 0) -> Any:
+    """Return the probabilities of ordered classes, in ascending order.
+
+    `raw` is F, and then has the numbers of `Description.n_moves` thresholds that move.
 
     Raises
     ------
@@ -183,7 +185,13 @@ def ordered_probabilities(link: OrderedLink, raw: Any) -> Any:
         If the link has no formula; the message names the loss.
     """
     loss, n = link.loss, len(link.thresholds)
-    distance = raw.less_each(link.thresholds).keep()
+    f = raw.take(np.array([0])) if n_moves else raw
+    distance = f.less_each(link.thresholds).keep()
+    if n_moves:
+        moves, nearer = (
+            raw.take(np.arange(*ends)) for ends in ((1, n_moves + 1), (n_moves + 1, 2 * n_moves))
+        )
+        distance = (distance - moves / nearer.largest().at_least(1.0).keep()).keep()
     tail = _tail(loss, _divide(distance, loss.gain).size().keep()).keep()
     other = (tail * -1.0 + 1.0).keep()
     above = distance.where_positive(other, tail).keep()

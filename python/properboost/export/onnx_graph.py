@@ -174,7 +174,7 @@ def make_graph(
     results = {}
     for output in outputs:
         results[output] = _finish(graph, described, output, raw, numbers)
-        if output == "raw" and scores and described.n_models == 1:
+        if output == "raw" and scores and described.of_f.n_models == 1:
             both = graph.add("Neg", raw), raw
             results[output] = graph.add("Concat", *both, axis=1)
         if output != "label" and scores:
@@ -285,7 +285,7 @@ class _Graph:
         """Return the model."""
         helper, kinds = self._onnx.helper, self._onnx.TensorProto
         n_classes = len(described.classes)
-        several = described.n_models > 1 or scores is not None
+        several = described.of_f.n_models > 1 or scores is not None
         kind = getattr(kinds, scores or "DOUBLE")
         label = self._onnx.helper.np_dtype_to_tensor_dtype(described.classes.dtype)
         shapes = {
@@ -708,6 +708,8 @@ def _finish(graph: _Graph, described: Description, output: str, raw: str, number
     """Return the labels, the probabilities or the raw predictions."""
     last = graph.constant(np.array([1]))
     if output == "raw":
+        if described.n_moves:
+            return graph.add("Gather", raw, graph.constant(np.array(0)), axis=1)
         return raw if described.n_models > 1 else graph.add("Squeeze", raw, last)
     if described.shares is not None:
         only = graph.add("Gather", numbers, graph.constant(np.array(0)), axis=0)
@@ -744,7 +746,8 @@ def _finish_ordered(graph: _Graph, described: Description, output: str, raw: str
     """Return the labels or the probabilities of ordered classes."""
     assert isinstance(described.link, OrderedLink)
     assert described.ranks is not None
-    ordered = ordered_probabilities(described.link, _Tensor(graph, raw, 1))
+    numbers = _Tensor(graph, raw, described.n_models)
+    ordered = ordered_probabilities(described.link, numbers, described.n_moves)
     if output == "probabilities":
         name: str = ordered.take(described.ranks).name
         return name

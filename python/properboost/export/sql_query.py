@@ -155,6 +155,7 @@ def _list_results(
     """Return names and expressions of an output."""
     labels = [str(label) for label in described.classes.tolist()]
     if output == "raw":
+        raw = raw[:1] if described.n_moves else raw
         names = ["raw"] if len(raw) == 1 else [f"raw_{label}" for label in labels]
         return list(zip(names, raw, strict=True))
     if isinstance(described.link, OrderedLink):
@@ -190,7 +191,9 @@ def _list_ordered(
     assert isinstance(described.link, OrderedLink)
     assert described.ranks is not None
     labels = described.classes.tolist()
-    ordered = ordered_probabilities(described.link, _Columns(query, list(raw))).keep()
+    ordered = ordered_probabilities(
+        described.link, _Columns(query, list(raw)), described.n_moves
+    ).keep()
     if output == "probabilities":
         by_label = ordered.take(described.ranks).expressions
         return [(f"probability_{label}", p) for label, p in zip(labels, by_label, strict=True)]

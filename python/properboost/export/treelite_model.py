@@ -56,7 +56,7 @@ def to_treelite(model: Any) -> Any:
     >>> treelite.gtil.predict(trees, export.encode_rows(model, X))  # doctest: +SKIP
     """
     builder = import_extra("treelite.model_builder", "to_treelite needs", "treelite")
-    described = describe(model)
+    described = describe(model).of_f
     if described.has_lines or described.n_sums > 1:
         raise ValueError(
             f"{described.name} with linear_leaves cannot be exported to treelite, whose leaves are "

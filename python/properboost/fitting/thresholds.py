@@ -53,12 +53,15 @@ def find_thresholds(
 ) -> Array:
     """Return the thresholds at which mean probabilities are shares, given F of the rows.
 
+    `raw` is F, (n_rows,), or F less the moves of each threshold, (n_rows, n_thresholds).
     Under canonical losses they minimise the risk.  They ascend, because shares fall.
     """
     n_classes = int(class_of_row.max()) + 1
     link = Link(loss)
+    columns = raw[:, None] if raw.ndim == 1 else raw.T[..., None]
+    by_threshold = np.broadcast_to(columns, (n_classes - 1, len(raw), 1))
     levels = [
-        find_intercepts(link, raw[:, None], (class_of_row > j).astype(np.intp), weight)[0]
+        find_intercepts(link, by_threshold[j], (class_of_row > j).astype(np.intp), weight)[0]
         for j in range(n_classes - 1)
     ]
     return np.maximum.accumulate(-np.array(levels))

@@ -104,6 +104,11 @@ class _Options:
     def thin(self) -> "_Options":
         """Return the options, the nearest first, without those that another one beats."""
         order = np.lexsort([self.codes, *-self.gains.T, self.distances])
+        if self.gains.shape[1] == 2 and np.array_equal(self.gains[:, 0], -self.gains[:, 1]):
+            # A row between two cuts may go too far, so that only equal moves beat each other.
+            moved = self.gains[order, 0]
+            _, first = np.unique(moved, return_index=True)
+            return self.take(order[np.sort(first[moved[first] != 0.0])])
         if self.gains.shape[1] == 1:
             gained = self.gains[order, 0]
             before = np.maximum.accumulate(np.append(0.0, gained[:-1]))
@@ -134,6 +139,8 @@ class ChangeSearch:
         The features that may change, in the order that decides ties.
     cells : sequence of TermCells, or None
         The terms of several features; None if the model has no terms, or too many cells.
+    cuts : ndarray, optional
+        The ascending raw predictions between ordered classes, of a model with one.
     """
 
     predict: Predict
@@ -141,6 +148,7 @@ class ChangeSearch:
     distances: Sequence[Whole]
     order: Sequence[int]
     cells: Sequence[TermCells] | None
+    cuts: Reals | None = None
     _cells_of: dict[tuple[int, ...], list[TermCells]] = field(default_factory=dict)
 
     @classmethod
@@ -150,6 +158,7 @@ class ChangeSearch:
         choose: Callable[[Reals], NDArray[np.intp]],
         order: Sequence[int],
         n_threads: int,
+        cuts: Reals | None = None,
     ) -> "ChangeSearch":
         """Return a search for the changes that an ensemble's predictions follow."""
         features, terms = ensemble.binning.features, ensemble.terms
@@ -165,7 +174,14 @@ class ChangeSearch:
             [find_distances(*of_feature) for of_feature in zip(features, weights, strict=True)],
             order,
             None if terms is None else terms.list_cells(MOST_CELLS, n_threads),
+            cuts,
         )
+
+    def count_classes(self, n_models: int) -> int:
+        """Return the number of classes of a model with so many raw predictions."""
+        if self.cuts is not None:
+            return len(self.cuts) + 1
+        return 2 if n_models == 1 else n_models
 
     @cached_property
     def joint(self) -> set[tuple[int, ...]]:
@@ -192,7 +208,7 @@ class ChangeSearch:
         """
         raw = self.predict(codes)
         predicted = self.choose(raw)
-        n_classes = 2 if raw.shape[1] == 1 else raw.shape[1]
+        n_classes = self.count_classes(raw.shape[1])
         singles = [self._change_alone(codes, j) for j in self.order]
         changes, is_exact = [], True
         others = range(n_classes) if target is None else [target]
@@ -235,17 +251,30 @@ class _Row:
     """By pair, what its best options gain less the sum of the most that each part gains."""
 
     def lead(self, raw: Reals) -> Reals:
-        """Return the lead of the class over each rival, (..., n_rivals)."""
+        """Return the lead of the class over each rival, (..., n_rivals).
+
+        The rivals of ordered classes are those below and those above; their cuts are `_far`.
+        """
+        if self.of.cuts is not None:
+            last = len(self.of.cuts)
+            sides = [raw] * (self.to > 0) + [-raw] * (self.to < last)
+            return np.concatenate(sides, axis=-1)
         if raw.shape[-1] == 1:
             return raw if self.to == 1 else -raw
         lead: Reals = raw[..., [self.to]] - np.delete(raw, self.to, axis=-1)
         return lead
 
     @property
+    def _far(self) -> Reals | float:
+        """The lead over each rival that a class needs, which is 0 but for ordered classes."""
+        cuts, to = self.of.cuts, self.to
+        return 0.0 if cuts is None else np.append(cuts[:to][-1:], -cuts[to : to + 1])
+
+    @property
     def _need(self) -> Reals:
         """The gain on each rival that a change must exceed."""
         least = ROUNDING * (1.0 + float(np.abs(self.raw).max()))
-        need: Reals = least - self.lead(self.raw)
+        need: Reals = least + self._far - self.lead(self.raw)
         return need
 
     @cached_property
@@ -329,7 +358,9 @@ class _Row:
 
     def _lead_at_most(self, moved: Reals) -> Reals:
         """Return the most that leads move if no raw prediction moves farther than these."""
-        both: Reals = moved if len(moved) == 1 else moved[self.to] + np.delete(moved, self.to)
+        if len(moved) == 1:  # in either direction
+            return np.repeat(moved, self.lead(moved).shape[-1])
+        both: Reals = moved[self.to] + np.delete(moved, self.to)
         return both
 
     def _limit(self, options: list[_Options]) -> list[_Options]:

@@ -21,7 +21,42 @@ class OrderedLink:
 
     loss: MarginLoss
     thresholds: Array
-    """The thresholds, (n_classes - 1,), in ascending order."""
+    """The thresholds, (n_classes - 1,), in ascending order; or those of each row, a row each."""
+
+    def choose(self, raw: Array) -> NDArray[np.intp]:
+        """Return the place of the most probable class of each row, the lowest of equals."""
+        places: NDArray[np.intp] = self.probabilities(raw).argmax(axis=1)
+        return places
+
+    def find_cuts(self) -> Array:
+        """Return the raw predictions between the classes, (n_classes - 1,).
+
+        From the j-th on a class above the j-th is the most probable one.  A class that never is has
+        two equal cuts.
+
+        Raises
+        ------
+        ValueError
+            If the most probable class falls somewhere as the raw prediction rises.
+        """
+        reach = self.loss.gain + np.ptp(self.thresholds)
+        low, high = self.thresholds[0] - reach, self.thresholds[-1] + reach
+        while self.choose(np.array([low]))[0] > 0:
+            low -= high - low
+        while self.choose(np.array([high]))[0] < len(self.thresholds):
+            high += high - low
+        if np.any(np.diff(self.choose(np.linspace(low, high, 4096))) < 0):
+            raise ValueError(
+                "the most probable of ordered classes must rise with F for changes, which it does "
+                f"not under {self.loss!r}: fit with loss='glog'"
+            )
+        lows, highs = np.full(len(self.thresholds), low), np.full(len(self.thresholds), high)
+        above = np.arange(len(self.thresholds))
+        for _ in range(64):
+            middle = 0.5 * (lows + highs)
+            is_above = self.choose(middle) > above
+            lows, highs = np.where(is_above, lows, middle), np.where(is_above, middle, highs)
+        return highs
 
     def probabilities(self, raw: Array) -> Array:
         """Return the probabilities of the classes in ascending order, (n_rows, n_classes)."""

@@ -18,7 +18,7 @@ from properboost.persistence.fitted_models import (
 from properboost.persistence.json_node import Node
 from properboost.persistence.labels import build_classes, build_names, build_two_classes
 from properboost.persistence.losses import build_loss
-from properboost.persistence.ordered_classes import build_order
+from properboost.persistence.ordered_classes import build_order, list_order_fields
 from properboost.persistence.rado_models import build_rado_model, find_rounds
 from properboost.persistence.single_trees import build_bins_and_tree
 from properboost.persistence.uls_models import build_uls_model
@@ -111,9 +111,9 @@ def _read_rados(node: Node, version: int) -> LinearPredictor:
 
 
 def _read_ordered(node: Node, version: int) -> OrderedModel:
-    fields = _take(node, "classes", "places", "thresholds", "model")
-    order = build_order(fields)
+    fields = _take(node, *list_order_fields(node), "model")
     model = _read_boosted(fields["model"], version)
+    order = build_order(fields, model.ensemble_.binning)
     if len(model.classes_) != 2 or model.begins_with_scores_:
         fields["model"].fail("must be of two classes, without initial scores")
     model.kind = "ProperBoostClassifier"

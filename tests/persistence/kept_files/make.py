@@ -178,6 +178,12 @@ MODELS = {
     "ordered": (
         pb.OrderedClassifier(PROPER(n_estimators=9, max_bins=5), ["low", "middle", "high"]), THREE
     ),
+    "ordered_moving": (
+        pb.OrderedClassifier(
+            PROPER(n_estimators=9, max_bins=5), ["low", "middle", "high"], moving_thresholds=True
+        ),
+        THREE,
+    ),
     "sets": (
         pb.ConformalClassifier(PROPER(n_estimators=2, max_bins=5), cv=2, conformity_score="aps",
                                per_class=True),
