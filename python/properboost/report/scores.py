@@ -68,10 +68,7 @@ def evaluate(
     weights = np.ones(n_rows) if weight is None else weight
     shares = np.bincount(codes, weights, n_classes) / weights.sum()
     model_scores = _list_scores(probability, codes, predicted)
-    model_scores["auc"] = _make_mean_auc(probability, codes)
-    guess = np.full(n_rows, shares.argmax())
-    constant_scores = _list_scores(np.tile(shares, (n_rows, 1)), codes, guess)
-    constant_scores["auc"] = lambda _: 0.5
+    constant_scores = _list_constant_scores(shares, codes)
     ways = None if costs is None else CostedWays.of(costs, probability, codes, predicted)
     recalibration = Recalibration.of(probability, codes, weights)
     expected, observed = probability[:, 1], codes == 1
@@ -104,13 +101,9 @@ def evaluate(
         scores=scores,
         confusion=taken.reshape(n_classes, n_classes),
         shares=shares,
-        missed=tuple(
-            estimate_proportion((predicted != codes)[in_class], weights[in_class], confidence_level)
-            for in_class in (codes == k for k in range(n_classes))
-        ),
-        precision=tuple(
-            estimate_proportion((predicted == codes)[in_class], weights[in_class], confidence_level)
-            for in_class in (predicted == k for k in range(n_classes))
+        missed=_estimate_by_class(predicted != codes, codes, n_classes, weights, confidence_level),
+        precision=_estimate_by_class(
+            predicted == codes, predicted, n_classes, weights, confidence_level
         ),
         reliability=Reliability(
             bins=_bin(expected, observed, weights, confidence_level),
@@ -127,6 +120,27 @@ def evaluate(
     )
 
 
+def _estimate_by_class(
+    happened: NDArray[np.bool_],
+    class_of_row: NDArray[np.intp],
+    n_classes: int,
+    weights: Array,
+    confidence_level: float,
+) -> tuple[Estimate, ...]:
+    """Return the share of each class's rows in which something happened."""
+    return tuple(
+        estimate_proportion(happened[in_class], weights[in_class], confidence_level)
+        for in_class in (class_of_row == k for k in range(n_classes))
+    )
+
+
+def _list_constant_scores(shares: Array, codes: NDArray[np.intp]) -> dict[str, Statistic]:
+    """Return the scores of a prediction of every row by the shares of the classes."""
+    guess = np.full(len(codes), shares.argmax())
+    scores = _list_scores(np.tile(shares, (len(codes), 1)), codes, guess)
+    return scores | {"auc": lambda _: 0.5}
+
+
 def _list_scores(
     probability: Array, codes: NDArray[np.intp], predicted: NDArray[np.intp]
 ) -> dict[str, Statistic]:
@@ -138,6 +152,7 @@ def _list_scores(
         "error": lambda counts: float(counts @ wrong / counts.sum()),
         "log_loss": lambda counts: float(counts @ loss / counts.sum()),
         "brier": lambda counts: float(counts @ squares / counts.sum()),
+        "auc": _make_mean_auc(probability, codes),
     }
 
 
