@@ -372,6 +372,19 @@ def default_trees(task: Task) -> Any:
     )
 
 
+def count_terms(model: Any) -> int | None:
+    """Return the most terms that a class needs for 95% of their variance; None if unreadable."""
+    terms = model.ensemble_.terms
+    if terms is None:
+        return None
+    counts = []
+    for m in range(terms.n_models):
+        variances = np.square([terms.deviation_of(m, k) for k in range(len(terms.features))])
+        shares = np.cumsum(np.sort(variances)[::-1]) / max(variances.sum(), 1e-300)
+        counts.append(int(np.sum(shares < 0.95)) + 1)
+    return max(counts)
+
+
 def compare_families(**settings: Any) -> Contestant:
     """Return properboost's search, which compares families; the others are each family's best."""
 
@@ -397,6 +410,7 @@ def compare_families(**settings: Any) -> Contestant:
             return others
 
         chosen = {"family": search.family_, "rounds": search.n_estimators_}
+        chosen |= {"terms": count_terms(search)}
         return Fitted(search.predict_proba, chosen, -search.best_score_, find_others)
 
     return fit
@@ -535,6 +549,12 @@ CONTESTANTS: dict[str, Contestant] = {
     **{f"search, effort {effort}": compare_families(effort=effort) for effort in range(1, 6)},
     "search, readable": compare_families(readable=True),
     "search, readable, effort 2": compare_families(readable=True, effort=2),
+    **{
+        f"search, no limit, effort {effort}": compare_families(
+            effort=effort, space={"weak_learner__interaction_cst": None}
+        )
+        for effort in (2, 3)
+    },
     "search, readable, no pairs": compare_families(readable=True, space={"interactions": 0}),
     "LightGBM": tune(LIGHTGBM, LIGHTGBM_LEAVES),
     "LightGBM, lines": tune(LIGHTGBM, LIGHTGBM_LEAVES | {"linear_tree": [True]}),
