@@ -453,6 +453,18 @@ def make_ebm(**settings: Any) -> Callable[[Task], Any]:
     return make
 
 
+def make_t_boost(task: Task) -> Any:
+    """Make t-boost's model of tables of up to three features, without a choice of settings."""
+    from t_boost import TBoostClassifier
+
+    X = task.split.X
+    categories = [j for j, name in enumerate(X) if is_category(X[name])]
+    model = TBoostClassifier(
+        seed=task.seed, n_jobs=task.threads, categorical_features=categories or None
+    )
+    return make_pipeline(FunctionTransformer(as_texts), model)
+
+
 def make_columns(X: pd.DataFrame) -> Any:
     """Make a transformer to numbers: categories to indicators, missing values to medians."""
     texts = [name for name in X if is_category(X[name])]
@@ -577,6 +589,7 @@ CONTESTANTS: dict[str, Contestant] = {
     "Perpetual": at_defaults(make_perpetual),
     "EBM": at_defaults(make_ebm()),
     "EBM, no pairs": at_defaults(make_ebm(interactions=0)),
+    "t-boost": at_defaults(make_t_boost),
     "logistic regression": at_defaults(make_logistic_regression),
     "random forest": at_defaults(make_random_forest),
     "ChimeraBoost, quality 3": at_defaults(chimeraboost(3)),
