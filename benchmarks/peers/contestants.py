@@ -372,6 +372,19 @@ def default_trees(task: Task) -> Any:
     )
 
 
+def count_terms(model: Any) -> int | None:
+    """Return the most terms that a class needs for 95% of their variance; None if unreadable."""
+    terms = model.ensemble_.terms
+    if terms is None:
+        return None
+    counts = []
+    for m in range(terms.n_models):
+        variances = np.square([terms.deviation_of(m, k) for k in range(len(terms.features))])
+        shares = np.cumsum(np.sort(variances)[::-1]) / max(variances.sum(), 1e-300)
+        counts.append(int(np.sum(shares < 0.95)) + 1)
+    return max(counts)
+
+
 def compare_families(**settings: Any) -> Contestant:
     """Return properboost's search, which compares families; the others are each family's best."""
 
@@ -397,6 +410,7 @@ def compare_families(**settings: Any) -> Contestant:
             return others
 
         chosen = {"family": search.family_, "rounds": search.n_estimators_}
+        chosen |= {"terms": count_terms(search)}
         return Fitted(search.predict_proba, chosen, -search.best_score_, find_others)
 
     return fit
@@ -437,6 +451,18 @@ def make_ebm(**settings: Any) -> Callable[[Task], Any]:
         return make_pipeline(FunctionTransformer(as_texts), model)
 
     return make
+
+
+def make_t_boost(task: Task) -> Any:
+    """Make t-boost's model of tables of up to three features, without a choice of settings."""
+    from t_boost import TBoostClassifier
+
+    X = task.split.X
+    categories = [j for j, name in enumerate(X) if is_category(X[name])]
+    model = TBoostClassifier(
+        seed=task.seed, n_jobs=task.threads, categorical_features=categories or None
+    )
+    return make_pipeline(FunctionTransformer(as_texts), model)
 
 
 def make_columns(X: pd.DataFrame) -> Any:
@@ -535,6 +561,12 @@ CONTESTANTS: dict[str, Contestant] = {
     **{f"search, effort {effort}": compare_families(effort=effort) for effort in range(1, 6)},
     "search, readable": compare_families(readable=True),
     "search, readable, effort 2": compare_families(readable=True, effort=2),
+    **{
+        f"search, no limit, effort {effort}": compare_families(
+            effort=effort, space={"weak_learner__interaction_cst": None}
+        )
+        for effort in (2, 3)
+    },
     "search, readable, no pairs": compare_families(readable=True, space={"interactions": 0}),
     "LightGBM": tune(LIGHTGBM, LIGHTGBM_LEAVES),
     "LightGBM, lines": tune(LIGHTGBM, LIGHTGBM_LEAVES | {"linear_tree": [True]}),
@@ -557,6 +589,7 @@ CONTESTANTS: dict[str, Contestant] = {
     "Perpetual": at_defaults(make_perpetual),
     "EBM": at_defaults(make_ebm()),
     "EBM, no pairs": at_defaults(make_ebm(interactions=0)),
+    "t-boost": at_defaults(make_t_boost),
     "logistic regression": at_defaults(make_logistic_regression),
     "random forest": at_defaults(make_random_forest),
     "ChimeraBoost, quality 3": at_defaults(chimeraboost(3)),

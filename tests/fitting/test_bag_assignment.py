@@ -48,8 +48,16 @@ def test_bags_of_trees_without_terms_leave_out_one_part_each():
         bags = design_for(learner, 16)
         assert (bags.in_bag == ~np.eye(16, dtype=bool)).all()
         assert bags.share == 15 / 16
-    for learner in (pb.Stump(), pb.Rule(), pb.Tree(interaction_cst=3)):
+
+
+def test_bags_of_joint_terms_have_fewer_parts():
+    for learner in (pb.Table(), pb.Stump(), pb.Tree(interaction_cst=1)):
         assert design_for(learner, 16) is design(16)
+    for learner in (pb.Rule(), pb.Tree(interaction_cst=3)):
+        assert design_for(learner, 5) is design(5)
+        bags = design_for(learner, 16)
+        assert bags.n_parts == 12
+        np.testing.assert_array_equal(bags.in_bag, design(16).in_bag[:, :12])
 
 
 def test_rows_of_weight_0_do_not_count():

@@ -18,6 +18,7 @@ from properboost.models.term_grid import (
     refine,
     weigh_cells,
 )
+from properboost.models.terms import Terms
 
 LEARNERS = {
     "best first": pb.Tree(interaction_cst=3),
@@ -317,6 +318,35 @@ def test_bags_have_standard_errors(n_classes):
     ends = model.predict_interval(X[:5])
     probability = model.predict_proba(X[:5])
     assert ((ends[..., 0] <= probability) & (probability <= ends[..., 1])).all()
+
+
+@pytest.mark.parametrize("max_bins", [8, 60])
+def test_errors_of_rows_are_of_their_exact_values(max_bins):
+    X, y = make(2)
+    model = fit(LEARNERS["best first"], X, y, outer_bags=16, n_estimators=10, max_bins=max_bins)
+    terms, codes = model.ensemble_.terms, encode(model, X)
+    assert terms.bag_design.noise_degrees == 6
+    errors = terms.look_up_errors(codes, 0, 1)
+    values = np.array([bag.evaluate(codes, [0], 1)[..., 0] for bag in terms.bags])
+    are_coarse = []
+    for k in range(terms.n_features, len(terms.features)):
+        exact = terms.noise_of(0, k).find_errors(list(values[:, k]))
+        inside = errors[:, k] > 0.0
+        assert inside.any()
+        np.testing.assert_allclose(errors[inside, k], exact[inside], rtol=1e-9)
+        of_table = Terms.look_up_errors(terms, codes, 0, 1)[:, k]
+        are_coarse.append(not np.allclose(of_table, errors[:, k], rtol=1e-6))
+    assert any(are_coarse) == (max_bins == 60)
+    np.testing.assert_array_equal(terms.look_up_errors(codes, 0, 3), errors)
+
+
+def test_values_that_no_row_has_have_no_error():
+    X, y = make(2)
+    model = fit(LEARNERS["pairs"], np.nan_to_num(X), y, outer_bags=16, n_estimators=10)
+    for j in range(X.shape[1]):
+        function = model.shape_function(j)
+        assert function.missing_standard_error == 0.0
+        assert function.standard_errors.max() > 0.0
 
 
 # --------------------------------------------------------------------------- purification by itself

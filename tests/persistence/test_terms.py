@@ -99,3 +99,28 @@ def test_bags_need_both_fields(document, tmp_path):
     del fewer["bag_intercepts"]
     with pytest.raises(ValueError, match="no bags without bag_intercepts"):
         load(fewer, tmp_path)
+
+
+def test_files_have_the_parts_of_bags_where_they_are_fewer(bagged_trees, document, tmp_path):
+    _, X = bagged_trees
+    assert "bag_parts" not in document
+    with pytest.raises(ValueError, match=r"bag_parts.* must be one of \[4\] with 4 bags"):
+        load({**document, "bag_parts": 12}, tmp_path)
+    y = np.nan_to_num(X[:, 0] * X[:, 1]) > 0
+    model = pb.ProperBoostClassifier(
+        weak_learner=pb.Tree(interaction_cst=2), n_estimators=3, outer_bags=16, max_bins=20
+    ).fit(X, y)
+    model.save_model(tmp_path / "model.json")
+    newer = json.loads((tmp_path / "model.json").read_text("utf-8"))
+    assert newer["bag_parts"] == 12
+    errors = model.contributions(X, by="term").standard_errors
+    loaded = load(newer, tmp_path)
+    np.testing.assert_array_equal(loaded.contributions(X, by="term").standard_errors, errors)
+    with pytest.raises(ValueError, match=r"must be one of \[12, 20\] with 16 bags"):
+        load({**newer, "bag_parts": 16}, tmp_path)
+    # Bags of 20 parts differ by their rows alone, so nothing is taken off.
+    del newer["bag_parts"]
+    assert np.all(load(newer, tmp_path).contributions(X, by="term").standard_errors < 10 * errors)
+    fewer = {name: value for name, value in newer.items() if name != "bag_intercepts"}
+    with pytest.raises(ValueError, match="bag_parts must be absent without bag_intercepts"):
+        load({**fewer, "bag_parts": 12}, tmp_path)

@@ -13,6 +13,7 @@ from properboost.report.content import ModelScores, SimplerModels, SubsetScores
 from properboost.report.search import (
     describe_cost,
     describe_family,
+    describe_reading,
     describe_score,
     describe_simpler,
     describe_unprotected,
@@ -184,3 +185,23 @@ def test_what_leaving_out_costs_or_how_to_learn_that():
     )
     assert "X_train=" in describe_unprotected(["age"], 2, SimplerModels(WHOLE, ()))
     assert describe_unprotected(["age"], 1, None) == "It has no other features."
+
+
+@pytest.mark.filterwarnings("ignore:the chosen gain")
+def test_the_cost_of_reading_is_that_of_the_best_readable_family(table):
+    search = pb.ProperBoostClassifierCV(effort=2, cv=2, max_estimators=20).fit(*table)
+    summary = read_search(search)
+    readable = [rival for rival in summary.rivals if is_readable_family(rival.name)]
+    best = min(readable, key=lambda rival: rival.behind)
+    text = describe_reading(summary)
+    assert f"of the family “{best.name}”, would cost" in text
+    far = [replace(rival, behind=0.5, error=0.1) for rival in readable]
+    text = describe_reading(replace(summary, rivals=tuple(far)))
+    assert "would cost 0.5 of log loss" in text
+    assert "may be chance" not in text
+    near = [replace(rival, error=0.5) for rival in far]
+    assert describe_reading(replace(summary, rivals=tuple(near))).endswith("which may be chance.")
+    others = [rival for rival in summary.rivals if not is_readable_family(rival.name)]
+    assert describe_reading(replace(summary, rivals=tuple(others))) == ""
+    assert describe_reading(replace(summary, by_family=False)) == ""
+    assert describe_reading(None) == ""

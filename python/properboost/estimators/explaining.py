@@ -251,7 +251,7 @@ class ExplainingMixin(PredictingMixin):
         if not by_feature or len(terms.features) == terms.n_features:
             p_values = [terms.p_value_of(model, k) for k in range(len(terms.features))]
             known = np.array([np.nan if p is None else p for p in p_values])
-            return terms.look_up_errors(codes, model), known
+            return terms.look_up_errors(codes, model, n_threads), known
         if not terms.bags:
             return None, None
         of_bags = [

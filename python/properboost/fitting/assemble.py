@@ -75,7 +75,9 @@ def _add_bags(plan: FitPlan, ensemble: Ensemble, bags: Sequence[Ensemble]) -> En
     if not bags:
         return ensemble
     if isinstance(ensemble, TreeEnsemble):
-        return replace(ensemble, bags=TreeBags(tuple(bag.intercepts for bag in bags)))
+        assert plan.bags is not None
+        intercepts = tuple(bag.intercepts for bag in bags)
+        return replace(ensemble, bags=TreeBags(intercepts, plan.bags.design.n_parts))
     assert isinstance(ensemble, TableEnsemble)
     tables = BagTables(len(bags), tuple(bag for bag in bags if isinstance(bag, TableEnsemble)))
     errors = tables if plan.keeps_tables_of_bags else tables.summarize(ensemble)

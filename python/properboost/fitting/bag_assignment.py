@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.data.labels import Rows, SortedRows
-from properboost.models.bag_design import LEVELS, BagDesign, BagPlan, design
+from properboost.models.bag_design import LEVELS, BagDesign, BagPlan, design, design_for_terms
 from properboost.parameters.learners import Learner
 
 __all__ = ["deal", "deal_to_bags", "design_for"]
@@ -52,7 +52,9 @@ def design_for(learner: Learner, n_bags: int) -> BagDesign:
     The deviations of bags of trees without terms estimate no standard errors.  So each bag leaves
     out only one of `n_bags` parts, because bags with more rows predict better.
     """
-    return design(n_bags) if learner.is_readable else BagDesign(~np.eye(n_bags, dtype=bool))
+    if not learner.is_readable:
+        return BagDesign(~np.eye(n_bags, dtype=bool))
+    return design(n_bags) if learner.most_term_features == 1 else design_for_terms(n_bags)
 
 
 def deal_to_bags(

@@ -9,6 +9,7 @@ So the errors of the parts add up to the squared deviations of the bags from the
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,10 @@ __all__ = [
     "MOST_BAGS",
     "BagDesign",
     "BagPlan",
+    "TermNoise",
     "design",
+    "design_for_terms",
+    "find_independent_shares",
     "find_p_values",
     "find_ratio",
     "find_size",
@@ -70,6 +74,20 @@ class BagDesign:
         return float(np.trace(products) ** 2 / np.sum(products**2))
 
     @property
+    def noise_degrees(self) -> int:
+        """The differences between bags that parts of their own do not explain; else 0.
+
+        It is 0 unless every two parts of different quadruples are left out together equally often.
+        """
+        n_bags, n_parts = self.in_bag.shape
+        left_out = (~self.in_bag).astype(int)
+        quadruple = np.arange(n_parts) // LEVELS
+        together = (left_out.T @ left_out)[quadruple[:, None] != quadruple]
+        if np.any(together * LEVELS**2 != n_bags):
+            return 0
+        return int(n_bags - 1 - (LEVELS - 1) * (n_parts // LEVELS))
+
+    @property
     def _deviations(self) -> NDArray[np.float64]:
         """The weight of each part in a bag's deviation from the mean, (n_bags, n_parts)."""
         weight = self.in_bag / self.in_bag.sum(axis=1, keepdims=True)
@@ -87,12 +105,12 @@ class BagPlan:
 
 
 @cache
-def design(n_bags: int) -> BagDesign:
-    """Return the design of `n_bags` bags of look-up tables, 4 to 64.
+def design(n_bags: int, n_parts: int | None = None) -> BagDesign:
+    """Return the design of `n_bags` bags, 4 to 64; by default with as many parts as there can be.
 
     It is an orthogonal array of 4, 16 or 64 runs, four levels and strength 2 [1]_, or its first
     runs: a column for each line through the origin of the space over the field of four elements,
-    and a run for each point.
+    and a run for each point.  Fewer parts are those of the first columns.
 
     References
     ----------
@@ -106,7 +124,18 @@ def design(n_bags: int) -> BagDesign:
         lines = lines[:, lines[-1] != 0]
     left_out = np.bitwise_xor.reduce(_TIMES[points[:, :n_bags, None], lines[:, None, :]], axis=0)
     in_bag: NDArray[np.bool_] = left_out[:, :, None] != np.arange(LEVELS)
-    return BagDesign(in_bag.reshape(n_bags, -1))
+    return BagDesign(in_bag.reshape(n_bags, -1)[:, :n_parts])
+
+
+def design_for_terms(n_bags: int) -> BagDesign:
+    """Return the design of `n_bags` bags of trees with terms of several features.
+
+    Whole arrays of 16 bags and more have three of five quadruples.  The differences between bags
+    that these do not explain are noise, which the mean of the bags has hardly any of.
+    """
+    whole = design(n_bags)
+    fewer = design(n_bags, LEVELS * max(3 * (whole.n_parts // LEVELS) // 5, 1))
+    return fewer if fewer.noise_degrees > 0 else whole
 
 
 def find_standard_error(values: Sequence[Array]) -> Array:
@@ -117,6 +146,60 @@ def find_standard_error(values: Sequence[Array]) -> Array:
     variance = design(len(values)).variance_factor * np.square(deviations / size).sum(axis=0)
     error: Array = size * np.sqrt(variance)
     return error
+
+
+@dataclass(frozen=True)
+class TermNoise:
+    """The part of the bags' differences in a term that is left in their mean.
+
+    Which features trees take changes by jumps, so bags differ by more than their rows explain.  The
+    mean of the bags has little of that noise.
+    """
+
+    factor: float
+    """The factor by which the sum of squared deviations from the bags' mean is a variance."""
+    typical: float
+    """The root of the term's mean variance, of which a cell that few bags reached gets half."""
+
+    @classmethod
+    def of(cls, values: Sequence[Array], shares: Array, bags: BagDesign) -> Self:
+        """Compute it from the bags' tables, and the share of each cell in the training weight."""
+        deviations = np.stack(values) - np.mean(values, axis=0)
+        size = find_size(deviations)
+        deviations /= size
+        # Most cells of three features have no training rows, and rows to come lie there, too.
+        expected = find_independent_shares(shares)
+        total = float(np.sum(expected * np.square(deviations).sum(axis=0)))
+        if bags.noise_degrees == 0 or total == 0.0:
+            return cls(bags.variance_factor, 0.0)
+        explained = 0.0
+        for left_out in ~bags.in_bag.T:
+            of_part = np.square(deviations[left_out].sum(axis=0)) / left_out.sum()
+            explained += float(np.sum(expected * of_part))
+        n_bags, degrees = len(deviations), bags.noise_degrees
+        noise = max(total - explained, 0.0) / degrees
+        by_rows = bags.variance_factor * max(explained - (n_bags - 1 - degrees) * noise, 0.0)
+        variance = min(by_rows + noise / n_bags, bags.variance_factor * total)
+        return cls(variance / total, size * float(np.sqrt(variance)))
+
+    def find_errors(self, values: Sequence[Array]) -> Array:
+        """Return the standard errors of the mean of the bags' values."""
+        stacked = np.stack(values)
+        deviations = stacked - stacked.mean(axis=0)
+        size = max(find_size(deviations), self.typical)
+        variance = self.factor * np.square(deviations / size).sum(axis=0)
+        least = 0.5 * (variance + (self.typical / size) ** 2)
+        error: Array = size * np.sqrt(np.maximum(variance, least))
+        return error
+
+
+def find_independent_shares(shares: Array) -> Array:
+    """Return the shares that the cells of a table would have if its features were independent."""
+    expected = np.ones(shares.shape)
+    for axis in range(shares.ndim):
+        others = tuple(a for a in range(shares.ndim) if a != axis)
+        expected *= shares.sum(axis=others, keepdims=True)
+    return expected
 
 
 def find_ratio(table: Array, deviations: Array, share: Array) -> tuple[float, float]:

@@ -9,10 +9,18 @@ from numpy.typing import NDArray
 
 from properboost.cached import cached_property
 from properboost.data.entries import find_entries
-from properboost.models.bag_design import find_p_values, find_ratio, find_standard_error
+from properboost.models.bag_design import (
+    BagDesign,
+    TermNoise,
+    design,
+    find_independent_shares,
+    find_p_values,
+    find_ratio,
+    find_standard_error,
+)
 from properboost.models.term_cells import TermCells
 
-__all__ = ["Features", "Terms"]
+__all__ = ["ROWS", "Features", "Terms"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -107,6 +115,11 @@ class Terms(ABC):
         """The number of bags behind standard errors; 0 if there are none."""
         return len(self.bags)
 
+    @property
+    def bag_design(self) -> BagDesign:
+        """The parts of the rows that each bag learnt from."""
+        return design(self.n_bags)
+
     def errors_of(self, model: int, term: int) -> Array | None:
         """Return the standard error of each entry of a term's table; None if unknown.
 
@@ -114,7 +127,14 @@ class Terms(ABC):
         """
         if not self.bags:
             return None
-        return find_standard_error([bag.centered(model, term) for bag in self.bags])
+        values = [bag.centered(model, term) for bag in self.bags]
+        errors = self.noise_of(model, term).find_errors(values)
+        return np.where(find_independent_shares(self.shares_of(term)) > 0.0, errors, 0.0)
+
+    def noise_of(self, model: int, term: int) -> TermNoise:
+        """Return the part of the bags' differences in a term that is left in their mean."""
+        values = [bag.centered(model, term) for bag in self.bags]
+        return TermNoise.of(values, self.shares_of(term), self.bag_design)
 
     def p_value_of(self, model: int, term: int) -> float | None:
         """Return the p-value of a term's table, if the true one is 0; None if unknown."""
@@ -126,7 +146,7 @@ class Terms(ABC):
         ratio, degrees = find_ratio(table, deviations, shares)
         return float(find_p_values(np.array(ratio), np.array(degrees), self.n_bags))
 
-    def look_up_errors(self, codes: NDArray[np.uint8], model: int) -> Array:
+    def look_up_errors(self, codes: NDArray[np.uint8], model: int, n_threads: int) -> Array:  # noqa: ARG002
         """Return the standard errors of the terms' values, (n_rows, n_terms).
 
         They are NaN where the table has no entry for a row, or no error.

@@ -18,6 +18,8 @@ class TreeBags:
     """
 
     intercepts: tuple[tuple[float, ...], ...]
+    n_parts: int
+    """The parts of the rows of which bags left out one of every four."""
 
     @property
     def n_bags(self) -> int:

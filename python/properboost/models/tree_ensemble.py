@@ -79,7 +79,7 @@ class TreeEnsemble(Ensemble):
             TermLayout(self.bin_weights, native, self.grids),
             self.joint,
             tuple((self.intercept + constants).tolist()),
-            () if self.bags is None else self._divide_by_bag(),
+            *(() if self.bags is None else (self._divide_by_bag(), self.bags.n_parts)),
         )
 
     def _divide_by_bag(self) -> tuple[TreesOfBag, ...]:

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.cached import cached_property
+from properboost.models.bag_design import BagDesign, design
 from properboost.models.engine_terms import EngineTerms
 from properboost.models.term_cells import TermCells
 from properboost.models.term_grid import Spread, TermGrid, count_levels, find_way
-from properboost.models.terms import Features, Terms
+from properboost.models.terms import ROWS, Features, Terms
 
 __all__ = ["PurifiedTerms", "TreeTerms", "TreesOfBag"]
 
@@ -186,6 +187,8 @@ class TreeTerms(Terms):
     """The sum of each model's intercept and trees without a split."""
     divided: tuple[TreesOfBag, ...] = ()
     """The trees of every bag whose mean the ensemble is."""
+    n_parts: int = 0
+    """The parts of the rows of which these bags left out one of every four."""
     bag: TreesOfBag | None = None
     """The bag of which these are the terms; None for the terms of all trees."""
     _purified: dict[int, PurifiedTerms] = field(default_factory=dict, init=False, repr=False)
@@ -205,6 +208,11 @@ class TreeTerms(Terms):
     def bags(self) -> list["TreeTerms"]:
         """The terms of every bag."""
         return [replace(self, bag=bag, constants=bag.constants, divided=()) for bag in self.divided]
+
+    @property
+    def bag_design(self) -> BagDesign:
+        """The parts of the rows that each bag learnt from."""
+        return design(self.n_bags, self.n_parts)
 
     @property
     def features(self) -> list[Features]:
@@ -341,6 +349,24 @@ class TreeTerms(Terms):
                 values[k, :, at] -= moved
                 values[to, :, at] += moved
         return values
+
+    def look_up_errors(self, codes: Codes, model: int, n_threads: int) -> Array:
+        """Return the standard errors of the terms' values, (n_rows, n_terms).
+
+        They are of exact values where a joint term's table is coarser.  They are NaN where the
+        table has no entry for a row.
+        """
+        errors = super().look_up_errors(codes, model, n_threads)
+        joint = [k for k, features in enumerate(self.features) if len(features) > 1]
+        noises = [self.noise_of(model, k) for k in joint]
+        for begin in range(0, codes.shape[1], ROWS):
+            rows = slice(begin, begin + ROWS)
+            block = np.ascontiguousarray(codes[:, rows])
+            values = [bag.evaluate(block, [model], n_threads)[joint, :, 0] for bag in self.bags]
+            for at, (k, noise) in enumerate(zip(joint, noises, strict=True)):
+                exact = noise.find_errors([of_bag[at] for of_bag in values])
+                errors[rows, k] = np.where(errors[rows, k] > 0.0, exact, errors[rows, k])
+        return errors
 
     def _look_up_parts(
         self, codes: Codes, purified: PurifiedTerms

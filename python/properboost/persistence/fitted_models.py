@@ -13,7 +13,7 @@ from properboost.persistence.ensembles import COMPACT_FROM, ENSEMBLE_FIELDS, bui
 from properboost.persistence.json_node import Node
 from properboost.persistence.labels import build_classes, build_names
 from properboost.persistence.origins import ORIGINS
-from properboost.persistence.terms import BAG_INTERCEPTS, TERMS
+from properboost.persistence.terms import BAG_INTERCEPTS, BAG_PARTS, TERMS
 
 __all__ = ["build_coupling", "build_fitted", "build_temperature", "find_fields"]
 
@@ -23,7 +23,8 @@ _FIELDS = {"parameters": 1, "loss": 1, "seed": 1, "classes": 1, "feature_names":
 def find_fields(node: Node, version: int, others: Iterable[str] = ()) -> list[str]:
     """Return the fields of a document of this version, and the `others`."""
     since = {**_FIELDS, **ENSEMBLE_FIELDS}
-    names = ((COMPACT_FROM, 8), (RECORD, 8), (TERMS, 13), (BAG_INTERCEPTS, 13), (ORIGINS, 13))
+    of_trees = (TERMS, BAG_INTERCEPTS, BAG_PARTS, ORIGINS)
+    names = ((COMPACT_FROM, 8), (RECORD, 8), *((name, 13) for name in of_trees))
     present = node.mapping()
     optional = [name for name, first in names if version >= first and name in present]
     return [*(name for name, first in since.items() if version >= first), *optional, *others]

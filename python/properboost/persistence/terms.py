@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.data.binning import Binning
-from properboost.models.bag_design import FEWEST_BAGS, MOST_BAGS
+from properboost.models.bag_design import FEWEST_BAGS, LEVELS, MOST_BAGS, design, design_for_terms
 from properboost.models.ensemble import LARGEST_RAW, Ensemble
 from properboost.models.term_grid import TermGrid
 from properboost.models.terms import Features
@@ -16,9 +16,9 @@ from properboost.models.tree_bags import TreeBags
 from properboost.models.tree_ensemble import TreeEnsemble
 from properboost.persistence.json_node import Node
 
-__all__ = ["BAG_INTERCEPTS", "TERMS", "add_terms", "describe_terms"]
+__all__ = ["BAG_INTERCEPTS", "BAG_PARTS", "TERMS", "add_terms", "describe_terms"]
 
-TERMS, BAG_INTERCEPTS = "terms", "bag_intercepts"
+TERMS, BAG_INTERCEPTS, BAG_PARTS = "terms", "bag_intercepts", "bag_parts"
 """The fields of ensembles of trees that have terms, or bags."""
 
 _MOST_CELLS = 2**18
@@ -33,6 +33,8 @@ def describe_terms(ensemble: Ensemble) -> dict[str, Any]:
         fields[TERMS] = [_describe_grid(grid) for grid in ensemble.grids]
     if ensemble.bags is not None:
         fields[BAG_INTERCEPTS] = [list(of_bag) for of_bag in ensemble.bags.intercepts]
+        if ensemble.bags.n_parts != design(ensemble.bags.n_bags).n_parts:
+            fields[BAG_PARTS] = ensemble.bags.n_parts
     return fields
 
 
@@ -49,13 +51,18 @@ def _describe_grid(grid: TermGrid) -> dict[str, Any]:
 
 def add_terms(fields: dict[str, Node], ensemble: Ensemble) -> Ensemble:
     """Return an ensemble with the grids and bags of these fields, if there are any."""
-    for name in (TERMS, BAG_INTERCEPTS):
+    for name in (TERMS, BAG_INTERCEPTS, BAG_PARTS):
         if name in fields and not isinstance(ensemble, TreeEnsemble):
             fields[name].fail("must be of a model of trees")
     if not isinstance(ensemble, TreeEnsemble):
         return ensemble
     if BAG_INTERCEPTS in fields:
-        ensemble = replace(ensemble, bags=_build_bags(fields[BAG_INTERCEPTS], ensemble))
+        bags = _build_bags(fields[BAG_INTERCEPTS], ensemble)
+        if BAG_PARTS in fields:
+            bags = replace(bags, n_parts=_read_parts(fields[BAG_PARTS], bags.n_bags))
+        ensemble = replace(ensemble, bags=bags)
+    elif BAG_PARTS in fields:
+        fields[BAG_PARTS].fail(f"must be absent without {BAG_INTERCEPTS}")
     elif any(rounds.bag is not None for rounds in ensemble.models):
         fields["models"].fail(f"must hold no bags without {BAG_INTERCEPTS}")
     if TERMS not in fields:
@@ -77,7 +84,15 @@ def _build_bags(node: Node, ensemble: TreeEnsemble) -> TreeBags:
     for rounds in ensemble.models:
         if rounds.bag is None or rounds.bag.max(initial=0) >= len(intercepts):
             node.fail("must have an entry for every bag of the models' rounds")
-    return TreeBags(tuple(intercepts))
+    return TreeBags(tuple(intercepts), design(len(intercepts)).n_parts)
+
+
+def _read_parts(node: Node, n_bags: int) -> int:
+    allowed = sorted({design(n_bags).n_parts, design_for_terms(n_bags).n_parts})
+    n_parts = node.integer(1, MOST_BAGS * LEVELS)
+    if n_parts not in allowed:
+        node.fail(f"must be one of {allowed} with {n_bags} bags")
+    return n_parts
 
 
 def _build_grid(node: Node, binning: Binning) -> TermGrid:

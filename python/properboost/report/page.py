@@ -34,6 +34,7 @@ from properboost.report.proportions import find_log_odds
 from properboost.report.search import (
     describe_cost,
     describe_family,
+    describe_reading,
     describe_score,
     describe_simpler,
     describe_unprotected,
@@ -287,9 +288,10 @@ def _gather_terms(content: ReportContent) -> dict[str, Any]:
 def _gather_search(search: SearchSummary | None) -> dict[str, Any]:
     """Return the candidates of a search, and their score."""
     if search is None:
-        return {"search": None, "scoring": "", "plain_scores": False}
+        return {"search": None, "scoring": "", "plain_scores": False, "reading": ""}
     return {
         "search": search,
+        "reading": describe_reading(search),
         "scoring": name_score(search.scoring),
         "plain_scores": bool(describe_score(search.scoring, search.best_score)),
     }

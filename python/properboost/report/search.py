@@ -14,6 +14,7 @@ from properboost.report.wording import decimal, list_words, number, percent
 __all__ = [
     "describe_cost",
     "describe_family",
+    "describe_reading",
     "describe_score",
     "describe_simpler",
     "describe_unprotected",
@@ -183,6 +184,24 @@ def describe_cost(scoring: str, best: float, behind: float, saving: float | None
             f"{number(1000.0 * behind, 2)} more would be in the wrong order"
         )
     return f"{number(behind, 3)} of the {name_score(scoring)}"
+
+
+def describe_reading(search: SearchSummary | None) -> str:
+    """Return the cost of the best readable family, and how to get it; empty if none was compared.
+
+    It is of a search that chose a model whose effects cannot be drawn.
+    """
+    readable = [one for one in search.rivals if is_readable_family(one.name)] if search else []
+    if search is None or not search.by_family or not readable:
+        return ""
+    best = min(readable, key=lambda one: one.behind)
+    cost = describe_cost(search.scoring, search.best_score, best.behind, None)
+    chance = ", which may be chance" if best.has_error and best.behind < 2.0 * best.error else ""
+    return (
+        "A readable model would have drawings of every feature, of the features that act together, "
+        f"and of how sure each drawing is.  The best one, of the family “{best.name}”, would cost "
+        f"{cost}{chance}."
+    )
 
 
 def describe_simpler(models: SimplerModels | None) -> str:
