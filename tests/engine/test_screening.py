@@ -190,6 +190,29 @@ def test_shared_trees_equal_the_reference(response, growth):
         assert_equal_models(boosting.rounds(k), theirs[k], rel=1e-4)
 
 
+def test_splits_of_drawn_rows_are_those_of_all_on_average():
+    """A row counts for as many as it was unlikely, so the best cut is the same, and what it saves.
+
+    Weights of many rows differ, and sums of so many drawn rows are narrow.
+    """
+    rng = np.random.default_rng(7)
+    n = 40_000
+    codes = rng.integers(0, 30, (3, n)).astype(np.uint8)
+    score = 4.0 * (codes[0] > 11) + 3.0 * np.isin(codes[1], [3, 4]) - 2.0
+    y = np.where(rng.logistic(size=n) < score, 1.0, -1.0)
+    weight = rng.exponential(size=n)
+    settings = {"weak_learner": "tree", "max_leaf_nodes": 2, "selection": "unbiased",
+                "n_estimators": 8, "response": "newton"}  # fmt: skip
+    features = [np.arange(29.0)] * 3
+    every = train(codes, features, y, weight, **settings)
+    ours = train(codes, features, y, weight, screening=12_000, **settings)
+    np.testing.assert_array_equal(ours.trees.feature[:6], every.trees.feature[:6])
+    np.testing.assert_array_equal(ours.trees.goes_left[:6], every.trees.goes_left[:6])
+    np.testing.assert_allclose(ours.cost[:6], every.cost[:6], rtol=1e-6)
+    np.testing.assert_allclose(ours.trees.saving[0], every.trees.saving[0], rtol=0.05)
+    assert ours.trees.saving[0] != every.trees.saving[0]
+
+
 def test_a_screen_that_no_split_helps_is_not_the_last():
     """One row in 200 has the flag, and most screens have no such row."""
     n = 4000
@@ -411,7 +434,8 @@ def test_tall_tables_are_screened():
 @pytest.fixture
 def tall_from_2000(monkeypatch):
     """Lower the limits, so that tables of 2000 rows are screened."""
-    for name, value in (("SCREEN", 200), ("LEAST_SCREENED", 2000), ("LEAST_OF_CLASS", 500)):
+    limits = {"SCREEN": 200, "TREE_SCREEN": 200, "LEAST_SCREENED": 2000, "LEAST_OF_CLASS": 500}
+    for name, value in limits.items():
         monkeypatch.setattr(parameters, name, value)
 
 
@@ -423,7 +447,11 @@ def tall_from_2000(monkeypatch):
         ({"interactions": 2}, 200),
         ({"outer_bags": 4}, 200),
         ({"multiclass": "softmax"}, 200),
-        ({"weak_learner": "tree"}, None),
+        ({"weak_learner": "tree"}, 400),
+        ({"weak_learner": "tree", "multiclass": "softmax"}, 600),
+        ({"weak_learner": pb.Tree(grow_policy="symmetric", linear_leaves=True)}, 400),
+        ({"weak_learner": pb.Tree(max_leaf_nodes=31)}, 400),
+        ({"weak_learner": pb.Tree(max_leaf_nodes=32)}, None),
         ({"weak_learner": "rule"}, None),
         ({"selection": "greedy"}, None),
         ({"response": "sign"}, None),
@@ -473,7 +501,10 @@ def test_quantized_tables_give_the_same_model_at_the_defaults(tmp_path):
         np.testing.assert_array_equal(raw(quantized), screened)
 
 
-def test_a_rare_class_is_seen_whole():
+@pytest.mark.parametrize(
+    "learner", [pb.Table(max_cells=None), pb.Tree(max_leaf_nodes=2, max_features=1.0)], ids=str
+)
+def test_a_rare_class_is_seen_whole(learner):
     """Half of 30 positive rows among 40,000 have the flag; a tenth of them would hide it."""
     rng = np.random.default_rng(2)
     n, n_seen = 40_000, 0
@@ -481,10 +512,9 @@ def test_a_rare_class_is_seen_whole():
         X = rng.normal(size=(n, 30)).astype(np.float32)
         y = np.arange(n) % (n // 30) == 0
         X[:, 17] = rng.random(n) < np.where(y, 0.5, 0.02)
-        model = pb.ProperBoostClassifier(
-            n_estimators=1, screening=1000, weak_learner=pb.Table(max_cells=None)
-        ).fit(X, y)
-        n_seen += model.history_["feature"][0] == 17
+        model = pb.ProperBoostClassifier(n_estimators=1, screening=1000, weak_learner=learner)
+        shares = model.fit(X, y).feature_importances_
+        n_seen += shares.argmax() == 17
     assert n_seen == 5
 
 

@@ -197,7 +197,7 @@ void ForestScores::add(const Group& group, const Codes& codes, std::size_t n, do
             nodes.find_node([&](std::size_t f) { return codes.columns[column_[f]][i]; }, tree.root);
       }
     } else {
-      tree_bits.bits.find(columns, places[waiting].data());
+      tree_bits.bits.find(columns, TreeBits::kRows, places[waiting].data());
       if (!group.has_lines) {
         values[waiting++] = tree_bits.values.data();
         if (waiting == kAtOnce) add_waiting();

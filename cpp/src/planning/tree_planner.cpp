@@ -7,21 +7,63 @@
 #include "properboost/core/aligned.hpp"
 #include "properboost/core/instruction_set.hpp"
 #include "properboost/core/parallel.hpp"
+#include "properboost/core/peers.hpp"
 #include "properboost/core/random.hpp"
 #include "properboost/data/soft_labels.hpp"
+#include "properboost/data/training_rows.hpp"
 #include "properboost/learners/learner.hpp"
 #include "properboost/margins/moving_margins.hpp"
 #include "properboost/margins/sample_weights.hpp"
 #include "properboost/planning/planner.hpp"
-#include "properboost/planning/row_screen.hpp"
 #include "properboost/rounds/algorithm.hpp"
 #include "properboost/trees/cells/row_units.hpp"
+#include "properboost/trees/cells/weighted_screen.hpp"
 #include "properboost/trees/growing/leaf_lines.hpp"
 #include "properboost/trees/growing/tree_grower.hpp"
 #include "properboost/trees/limits.hpp"
 
 namespace properboost {
 namespace {
+
+// The screens that trees are grown from, one a round.
+class TreeScreens {
+ public:
+  // A screen has `about` rows of these segments; 0 for no screens.  The rows must outlive it.
+  TreeScreens(const TrainingRows& rows, std::vector<std::size_t> segments, std::size_t about)
+      : rows_(rows), segments_(std::move(segments)), about_(about) {}
+
+  // A screen by the weights of the models that share the tree.  None if it would not leave out
+  // most rows.
+  std::optional<WeightedScreen> screen(const std::vector<RowWeights>& models, bool needs_curvature,
+                                       Team& team) {
+    if (about_ == 0) return std::nullopt;
+    if (!all_) all_ = count(team);
+    if (2 * static_cast<std::int64_t>(about_) >= *all_) return std::nullopt;
+    std::vector<WeightedScreen::Model> parts;
+    for (const RowWeights& model : models) {
+      parts.push_back({model.weight, needs_curvature ? model.curvature : nullptr, model.units});
+    }
+    return WeightedScreen(std::move(parts), rows_.sample_weight, rows_.numbers,
+                          static_cast<double>(about_));
+  }
+
+ private:
+  // The rows of all processes.
+  std::int64_t count(Team& team) const {
+    const std::vector<std::size_t>& bounds = rows_.codes.segments;
+    std::int64_t rows = 0;
+    for (const std::size_t s : segments_) {
+      rows += static_cast<std::int64_t>(bounds[s + 1] - bounds[s]);
+    }
+    team.all_reduce().sum(&rows, 1).run();
+    return rows;
+  }
+
+  const TrainingRows& rows_;
+  const std::vector<std::size_t> segments_;
+  const std::size_t about_;
+  std::optional<std::int64_t> all_;  // rows; not counted at first
+};
 
 // A tree of one model.
 class TreePlanner final : public Planner {
@@ -32,7 +74,7 @@ class TreePlanner final : public Planner {
         limits_(learner.limits),
         slots_(at_.rows.labels.any() ? Slots::of_soft_labels(at_.model(0).roles)
                                      : Slots::of_classes(at_.model(0).roles)),
-        screens_(at_.rows, slots_, at_.algorithm.least_screen()) {
+        screens_(at_.rows, slots_.segments, about(at_.algorithm, learner)) {
     limits_.row_weight = at_.weights.scaled(limits_.row_weight);
     limits_.fields.min_child_weight = at_.weights.scaled(limits_.fields.min_child_weight);
     limits_.fields.linear_l2 = at_.weights.scaled(limits_.fields.linear_l2);
@@ -57,9 +99,10 @@ class TreePlanner final : public Planner {
     std::vector<RoundUpdate> updates(1);
     if (!active[0]) return updates;
     const TreeGrowers::Loan grower = at_.growers->borrow();
-    const std::optional<Screen> screen = find_screen(screens_, team);
     if (at_.batch.margins->against() != nullptr) find_squares(team);
     RowWeights weights = row_weights();
+    const std::optional<WeightedScreen> screen =
+        screens_.screen({weights}, criterion().needs_curvature(), team);
     weights.screen = screen ? &*screen : nullptr;
     Tree tree = grower->grow(slots_, weights, criterion(), at_.batch.regularizers[0], limits_,
                              key(), progress, team);
@@ -94,10 +137,9 @@ class TreePlanner final : public Planner {
             squares_.empty() ? nullptr : squares_of_others_.data()};
   }
 
-  // The rows that the round's tree is grown from, if not all: those that are drawn are few already.
-  std::optional<Screen> find_screen(RowScreen& screens, Team& team) const {
-    if (limits_.fields.subsample < 1.0) return std::nullopt;
-    return screens.screen(at_.round(0), 1, team);
+  // The rows of a screen, or 0: those that are drawn are few already.
+  static std::size_t about(const Algorithm& algorithm, const GrownLearner& learner) {
+    return learner.limits.fields.subsample < 1.0 ? 0 : algorithm.least_screen();
   }
 
   // The update by a tree with the model's cells, which the grower grew last.  Where it was grown
@@ -224,7 +266,7 @@ class TreePlanner final : public Planner {
   const GrownLearner& learner_;
   TreeLimits limits_;
   const Slots slots_;
-  RowScreen screens_;
+  TreeScreens screens_;
   Aligned<std::uint8_t> nodes_;
   Aligned<float> line_of_row_;                  // of the last tree
   Aligned<float> squares_, squares_of_others_;  // of weights, with soft labels
@@ -236,7 +278,7 @@ class JointTreePlanner final : public Planner {
   JointTreePlanner(const std::vector<const RoundContext*>& classes, const GrownLearner& learner)
       : Planner(*classes.front()),
         slots_(slots_of(classes)),
-        screens_(at_.rows, slots_, at_.algorithm.least_screen()),
+        screens_(at_.rows, slots_.segments, TreePlanner::about(at_.algorithm, learner)),
         nodes_(at_.rows.codes.rows) {
     for (const RoundContext* const context : classes) {
       classes_.push_back(std::make_unique<TreePlanner>(*context, learner));
@@ -253,12 +295,11 @@ class JointTreePlanner final : public Planner {
                                 const std::function<void()>& progress, Team& team) override {
     if (!active.front()) return std::vector<RoundUpdate>(classes_.size());
     const TreePlanner& first = *classes_.front();
-    const std::optional<Screen> screen = first.find_screen(screens_, team);
     std::vector<RowWeights> weights;
-    for (const auto& planner : classes_) {
-      weights.push_back(planner->row_weights());
-      weights.back().screen = screen ? &*screen : nullptr;
-    }
+    for (const auto& planner : classes_) weights.push_back(planner->row_weights());
+    const std::optional<WeightedScreen> screen =
+        screens_.screen(weights, first.criterion().needs_curvature(), team);
+    for (RowWeights& of_class : weights) of_class.screen = screen ? &*screen : nullptr;
     const TreeGrowers::Loan grower = at_.growers->borrow();
     JointTree grown = grower->grow(slots_, weights, first.criterion(), at_.batch.regularizers[0],
                                    first.limits(), first.key(), progress, team);
@@ -283,7 +324,7 @@ class JointTreePlanner final : public Planner {
 
   std::vector<std::unique_ptr<TreePlanner>> classes_;
   const Slots slots_;
-  RowScreen screens_;
+  TreeScreens screens_;
   Aligned<std::uint8_t> nodes_;
 };
 

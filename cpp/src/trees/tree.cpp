@@ -111,13 +111,19 @@ void find_nodes(const Tree& tree, const Codes& codes, const Bins* bins, Number* 
     return static_cast<std::size_t>(std::lower_bound(used.begin(), used.end(), f) - used.begin());
   };
   constexpr std::size_t kRows = TreeBits::kRows;
+  // Columns are read where they lie, but for those of sparse features.
+  const bool in_place =
+      std::none_of(used.begin(), used.end(), [&](std::size_t f) { return codes.is_sparse(f); });
+  const auto place_of = [&codes](std::size_t f) {
+    return codes.sparse.any() ? static_cast<std::size_t>(codes.sparse.place[f]) : f;
+  };
   TreeBits bits;
   std::optional<Steps> steps;
   if (n >= kRows) {  // which repay making them
     bits = TreeBits(tree, 0, tree.size(), [&](std::size_t f) {
       const std::size_t width =
           bins == nullptr ? kMaxCodes : static_cast<std::size_t>((*bins)[f].width());
-      return TreeBits::Feature{width, column_of(f)};
+      return TreeBits::Feature{width, in_place ? place_of(f) : column_of(f)};
     });
     // Sets of categories are many ranges: their rows walk faster than a tile evaluates each range.
     constexpr std::size_t kMany = 256;
@@ -136,6 +142,15 @@ void find_nodes(const Tree& tree, const Codes& codes, const Bins* bins, Number* 
       }
       return;
     }
+    std::array<std::uint8_t, kRows> places;
+    if (in_place && !steps) {
+      const std::size_t first = std::min(begin, n - kRows);  // of kRows rows, whatever is left
+      bits.find(codes.data + first, n, places.data());
+      for (std::size_t i = 0; i < rows; ++i) {
+        nodes[begin + i] = static_cast<Number>(bits.node(places[begin - first + i]));
+      }
+      return;
+    }
     std::vector<std::uint8_t> tile(std::max<std::size_t>(used.size(), 1) * kRows);
     for (std::size_t k = 0; k < used.size(); ++k) {
       lay_out(codes, used[k], begin, begin + rows, tile.data() + k * kRows);
@@ -146,8 +161,7 @@ void find_nodes(const Tree& tree, const Codes& codes, const Bins* bins, Number* 
       for (std::size_t i = 0; i < rows; ++i) nodes[begin + i] = static_cast<Number>(reached[i]);
       return;
     }
-    std::array<std::uint8_t, kRows> places;
-    bits.find(tile.data(), places.data());
+    bits.find(tile.data(), kRows, places.data());
     for (std::size_t i = 0; i < rows; ++i) {
       nodes[begin + i] = static_cast<Number>(bits.node(places[i]));
     }

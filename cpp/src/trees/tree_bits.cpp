@@ -19,11 +19,12 @@ std::size_t next(const CodeSet& set, std::size_t from) {
 
 // bits[i] loses the bits that row i's codes rule out, for conditions whose bits are in one byte.
 template <std::size_t kCount, class Condition>
-void rule_out(const Condition* conditions, const std::uint8_t* codes, std::uint8_t* bits) {
+void rule_out(const Condition* conditions, const std::uint8_t* codes, std::size_t stride,
+              std::uint8_t* bits) {
   const std::uint8_t* code[kCount];
   std::uint8_t first[kCount], size[kCount], left[kCount];
   for (std::size_t k = 0; k < kCount; ++k) {
-    code[k] = codes + conditions[k].begin;
+    code[k] = codes + conditions[k].column * stride;
     first[k] = conditions[k].range.first;
     size[k] = conditions[k].range.size;
     left[k] = conditions[k].left;
@@ -95,7 +96,7 @@ struct TreeBits::Questions {
   }
 
   std::uint32_t column(const Question& question) const {
-    return static_cast<std::uint32_t>(feature_of(question.feature).column * kRows);
+    return static_cast<std::uint32_t>(feature_of(question.feature).column);
   }
 
   void add(const Question& question, std::uint8_t left, std::vector<Condition>& to) const {
@@ -194,16 +195,19 @@ void TreeBits::set_steps(const Questions& tree_questions) {
     }
     const Range right =
         questions.right.ranges.empty() ? Range{0, 0} : questions.right.ranges.front();
-    const std::uint32_t begin = questions.left == 0 ? 0 : tree_questions.column(questions.right);
+    const std::uint32_t begin = questions.left == 0 ? 0
+                                                    : tree_questions.column(questions.right) *
+                                                          static_cast<std::uint32_t>(kRows);
     steps_.push_back({begin, right, static_cast<std::uint8_t>(questions.left)});
   }
 }
 
-void TreeBits::find(const std::uint8_t* codes, std::uint8_t* places) const {
-  vectorized([codes, places, this] { find_in_vectors(codes, places); });
+void TreeBits::find(const std::uint8_t* codes, std::size_t stride, std::uint8_t* places) const {
+  vectorized([codes, stride, places, this] { find_in_vectors(codes, stride, places); });
 }
 
-void TreeBits::find_in_vectors(const std::uint8_t* codes, std::uint8_t* places) const {
+void TreeBits::find_in_vectors(const std::uint8_t* codes, std::size_t stride,
+                               std::uint8_t* places) const {
   std::uint8_t bits[kMostPlaces / kBits][kRows];
   const Condition* condition = conditions_.data();
   const std::size_t bytes = ends_.size();
@@ -211,11 +215,11 @@ void TreeBits::find_in_vectors(const std::uint8_t* codes, std::uint8_t* places) 
     const Condition* const end = conditions_.data() + ends_[b];
     std::fill_n(bits[b], kRows, std::uint8_t{0xff});
     // Several at a time, so that bits are fetched and kept less often.
-    for (; end - condition >= 4; condition += 4) rule_out<4>(condition, codes, bits[b]);
+    for (; end - condition >= 4; condition += 4) rule_out<4>(condition, codes, stride, bits[b]);
     switch (end - condition) {
-      case 3: rule_out<3>(condition, codes, bits[b]); break;
-      case 2: rule_out<2>(condition, codes, bits[b]); break;
-      case 1: rule_out<1>(condition, codes, bits[b]); break;
+      case 3: rule_out<3>(condition, codes, stride, bits[b]); break;
+      case 2: rule_out<2>(condition, codes, stride, bits[b]); break;
+      case 1: rule_out<1>(condition, codes, stride, bits[b]); break;
       default: break;
     }
     condition = end;

@@ -180,7 +180,7 @@ class Candidate:
         """The options that candidates of one batch of the engine share; selection first."""
         shared, learner = self.options, self.options.weak_learner
         return (
-            shared.selection, learner.name, self.coupling,
+            shared.selection, learner.name, learner.has_few_leaves, self.coupling,
             isinstance(learner, Tree) and learner.shares_classes,
             *(getattr(shared, name) for name in SHARED),
         )  # fmt: skip

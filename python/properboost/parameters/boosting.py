@@ -46,11 +46,14 @@ __all__ = [
 SCREEN = 32_768
 """The number of rows that compare the features of look-up tables and stumps in large data."""
 
+TREE_SCREEN = 5 * SCREEN
+"""The number of rows a class that a tree of few leaves is grown from in large data."""
+
 SHARED = ("response", "step", "l2", "screening")
 """The options, besides the selection, that models of one batch of the engine share."""
 
 LEAST_SCREENED, LEAST_OF_CLASS = 8 * SCREEN, 8192
-"""The least rows, and the least rows of each class, for screening.
+"""The least rows of look-up tables and stumps, and the least rows of each class, for screening.
 
 From there on screening saves time at no notable cost in log loss (`benchmarks.engine.screening`).
 """
@@ -211,10 +214,11 @@ class RoundParameters:
         kind='int, None or "auto"',
         doc="""
         The rows of each round that choose its feature or splits, where there are over twice as
-        many.  "auto" is 32,768 for tables and stumps of 262,144 rows, and else None: all rows.
+        many.  "auto" is 32,768 for tables and stumps of 262,144 rows, 163,840 a class for trees,
+        and else None.
         """,
         option="rows by which a round's feature, or a tree's splits, are chosen; none is all; auto "
-        "is 32,768 for look-up tables and stumps of many rows",
+        "is 32,768 for look-up tables and stumps of many rows, and 163,840 a class for trees",
         only_with={
             "selection": ("unbiased",),
             "response": tuple(name for name in get_args(Response) if name != "sign"),
@@ -274,5 +278,10 @@ class BoostingOptions(Options, LearnerParameters, RoundParameters):
             few = self.screening is not None and n_rows > 2 * self.screening
             return self.screening if few else None
         compared = self.selection == "unbiased" and self.response != "sign"
-        tall = n_rows >= LEAST_SCREENED and rows_of_class.min() >= LEAST_OF_CLASS
-        return SCREEN if compared and tall and not self.weak_learner.is_grown else None
+        if not compared or rows_of_class.min() < LEAST_OF_CLASS:
+            return None
+        if self.weak_learner.has_few_leaves:
+            screen = TREE_SCREEN * len(rows_of_class)
+            return screen if n_rows > 2 * screen else None
+        tall = n_rows >= LEAST_SCREENED and not self.weak_learner.is_grown
+        return SCREEN if tall else None

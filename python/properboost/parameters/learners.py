@@ -55,6 +55,9 @@ SMOOTHING = 0.1
 MOST_READABLE = 3
 """The most features of a function that a person can read."""
 
+MOST_DEFAULT_LEAVES = 31
+"""The most leaves of a tree for which a user sets no number."""
+
 MOST_LEVELS = 7
 """The most splits from the root to a leaf of a symmetric tree, whose node numbers are bytes."""
 
@@ -85,6 +88,11 @@ class WeakLearner(Component):
     @property
     def needs_means(self) -> bool:
         """Whether the learner needs the means of bins."""
+        return False
+
+    @property
+    def has_few_leaves(self) -> bool:
+        """Whether the learner is a tree whose splits "auto" may choose by a part of the rows."""
         return False
 
     @property
@@ -405,6 +413,11 @@ class Tree(Grown):
             )
 
     @property
+    def has_few_leaves(self) -> bool:
+        """Whether the learner is a tree whose splits "auto" may choose by a part of the rows."""
+        return self.max_leaf_nodes is None or self.max_leaf_nodes <= MOST_DEFAULT_LEAVES
+
+    @property
     def is_symmetric(self) -> bool:
         """Whether all nodes of a level share one split."""
         return self.grow_policy == "symmetric"
@@ -449,7 +462,7 @@ class Tree(Grown):
         rows, n_classes = _balance(class_weights), len(class_weights)
         leaves, depth = self.max_leaf_nodes, self.max_depth
         if leaves is None:
-            leaves = int(min(max(rows / 80.0, 6, n_classes), 31))
+            leaves = int(min(max(rows / 80.0, 6, n_classes), MOST_DEFAULT_LEAVES))
         if depth is None and self.is_symmetric:
             two_each = (2 * n_classes - 1).bit_length()
             depth = min(max(int(max(rows / 20.0, 2.0**4)).bit_length() - 1, two_each), 6)

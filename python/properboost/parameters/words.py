@@ -87,7 +87,7 @@ WORDS: tuple[Keyword, ...] = (
           catboost="boosting_type"),
     *_row("", "no round is ever dropped",
           lightgbm="drop_rate rate_drop max_drop skip_drop", xgboost="rate_drop skip_drop"),
-    *_row("", "`screening=...` chooses splits by a part of the rows, whatever their weights",
+    *_row("", "`screening=...` chooses splits by rows that are drawn by weight",
           lightgbm="data_sample_strategy top_rate other_rate"),
     *_row("weak_learner=pb.Tree(n_draws=...)", "a mean of whole fits, not of the trees of a round",
           xgboost="num_parallel_tree"),

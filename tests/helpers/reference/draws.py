@@ -24,6 +24,26 @@ def draw_bits(seed: int, stream: int, n: int) -> int:
     return mix((mix(mix((seed + stride) & mask) ^ stream) + (n + 1) * stride) & mask)
 
 
+def draw_by_weight(
+    numbers: Sequence[int],
+    key: int,
+    about: int,
+    weight: NDArray[np.float64],
+    curvature: NDArray[np.float64] | None,
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Return rows that are drawn by their weights, and how many rows each row then counts for.
+
+    Chances are in proportion to weights, and a twentieth of them to curvatures if there are any.
+    They add up to `about` where none exceeds 1.
+    """
+    chances = about * weight / weight.sum()
+    if curvature is not None:
+        chances = 0.95 * chances + 0.05 * about * curvature / curvature.sum()
+    high = np.array([draw_bits(key, 0, int(n)) >> 33 for n in numbers])
+    with np.errstate(divide="ignore"):
+        return high < chances * 2**31, 1 / np.minimum(1.0, chances)
+
+
 def find_screen(
     numbers: Sequence[int],
     classes: Sequence[NDArray[np.bool_]],

@@ -9,7 +9,7 @@ import numpy as np
 
 from helpers.reference.cells import bin_statistics, sum_statistics
 from helpers.reference.contrast import charge_for_chance, saving_by_chance, sum_of_squares
-from helpers.reference.draws import draw_bits, find_screen
+from helpers.reference.draws import draw_bits, draw_by_weight
 from helpers.reference.learners import (
     cell_cost,
     cuts_along,
@@ -147,14 +147,14 @@ def _grow_by_screen(view: _OneModel | _JointModel, round_: int) -> Tree:
     """Grow a tree from a screen's rows, if there is a screen, and give it all rows."""
     t = view.t
     grow = _grow_by_level if t.tree.by_level else _grow
-    drawn = _draw_rows(t, draw_bits(t.tree.seed, 0, round_))
-    screen = None
-    if t.screening and t.tree.subsample == 1:
-        screen = find_screen(t.numbers, view.classes_of_rows(), round_, t.screening)
-    if screen is None:
-        return grow(view, drawn, round_)
-    rows, stands_for = screen
-    tree = grow(view.scaled(stands_for), rows, round_)
+    key = draw_bits(t.tree.seed, 0, round_)
+    if not t.screening or t.tree.subsample < 1 or 2 * t.screening >= len(t.y):
+        return grow(view, _draw_rows(t, key), round_)
+    weight, curvature = (numbers.reshape(len(t.y), -1).sum(axis=1) for numbers in view.numbers())
+    rows, counts_for = draw_by_weight(
+        t.numbers, key, t.screening, weight, curvature if t.response == "newton" else None
+    )
+    tree = grow(view.scaled(np.where(rows, counts_for, 0.0)), rows, round_)
     tree.take_all(t.codes)
     return tree
 
@@ -255,12 +255,13 @@ class _OneModel:
     t: Training
     w: Array
     curvature: Array
+    drawn: bool = False
 
-    def classes_of_rows(self) -> list[NDArray[np.bool_]]:
-        return [self.t.y > 0, self.t.y < 0]
+    def numbers(self) -> tuple[Array, Array]:
+        return self.w, self.curvature
 
     def scaled(self, by: Array) -> _OneModel:
-        return _OneModel(self.t, self.w * by, self.curvature * by)
+        return _OneModel(self.t, self.w * by, self.curvature * by, drawn=True)
 
     def statistics(self, j: int, rows: NDArray[np.bool_]) -> list[Statistics]:
         t = self.t
@@ -292,9 +293,17 @@ class _OneModel:
     def chance(self, rows: NDArray[np.bool_], categories: float) -> tuple[float, float]:
         """Return the mean saving of a cut of some rows by chance, and its degrees of freedom."""
         t = self.t
-        squares = [sum_of_squares(t, self.w, rows & of_class) for of_class in (t.y > 0, t.y < 0)]
+        squares = [self._squares(rows, of_class) for of_class in (t.y > 0, t.y < 0)]
         whole = self.statistics(0, rows)[0].gathered(np.zeros(t.bins[0].n_bins, int), 1)
         return max(0.0, saving_by_chance(whole, squares, t, categories)), 1.0
+
+    def _squares(self, rows: NDArray[np.bool_], of_class: NDArray[np.bool_]) -> float:
+        """Return the squares of a class's rows; of drawn rows they are spread by weight."""
+        if not self.drawn:
+            return sum_of_squares(self.t, self.w, rows & of_class)
+        all_rows = self.w[of_class].sum()
+        share = self.w[rows & of_class].sum() / all_rows if all_rows > 0 else 0.0
+        return float(share * sum_of_squares(self.t, self.w, of_class))
 
 
 @dataclass(frozen=True)
@@ -309,8 +318,8 @@ class _JointModel:
     def t(self) -> Training:
         return self.classes[0]
 
-    def classes_of_rows(self) -> list[NDArray[np.bool_]]:
-        return [training.y > 0 for training in self.classes]
+    def numbers(self) -> tuple[Array, Array]:
+        return self.w, self.curvature
 
     def scaled(self, by: Array) -> _JointModel:
         return _JointModel(self.classes, self.w * by[:, None], self.curvature * by[:, None])

@@ -42,8 +42,8 @@ class TreeBits {
   // How many conditions are evaluated for all rows of a tile.
   std::size_t conditions() const noexcept { return conditions_.size(); }
 
-  // Writes the places of a tile's rows; codes[column * kRows + i] is row i's.
-  void find(const std::uint8_t* codes, std::uint8_t* places) const;
+  // Writes the places of kRows rows; codes[column * stride + i] is row i's.
+  void find(const std::uint8_t* codes, std::size_t stride, std::uint8_t* places) const;
 
   // Whether a row can be walked down the tree: no split has codes on neither side, nor more than
   // one range of them.  A few rows are walked faster than a whole tile is evaluated.
@@ -71,7 +71,7 @@ class TreeBits {
   };
   // The bits that are left to rows whose codes are in a range.
   struct Condition {
-    std::uint32_t begin;  // of the column
+    std::uint32_t column;
     Range range;
     std::uint8_t left;
   };
@@ -94,7 +94,7 @@ class TreeBits {
   bool set_answers(const Questions& tree_questions);
   void set_ends(const Questions& tree_questions);
   void set_steps(const Questions& tree_questions);
-  void find_in_vectors(const std::uint8_t* codes, std::uint8_t* places) const;
+  void find_in_vectors(const std::uint8_t* codes, std::size_t stride, std::uint8_t* places) const;
   std::vector<Condition> conditions_;  // byte by byte
   std::vector<std::uint32_t> ends_;    // of each byte's conditions
   bool are_answers_ = false;

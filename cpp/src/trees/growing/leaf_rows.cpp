@@ -83,27 +83,6 @@ std::size_t LeafRows::grown() const {
   return n;
 }
 
-void LeafRows::take(const Screen& screen, Team& team) {
-  std::vector<std::size_t> first;  // of each range's rows
-  Place root;
-  std::size_t end = 0;
-  auto range = screen.ranges.begin();
-  for (const std::size_t segment : segments_) {
-    root.bounds.push_back(end);
-    for (; range != screen.ranges.end() && range->segment == segment; ++range) {
-      first.push_back(end);
-      end += range->end - range->begin;
-    }
-  }
-  root.bounds.push_back(end);
-  std::uint32_t* const rows = buffers_[0].data();
-  team.for_each(first.size(), 0.5 * static_cast<double>(end), [&](std::size_t k) {
-    const auto& [segment, from, to] = screen.ranges[k];
-    std::iota(rows + first[k], rows + first[k] + (to - from), static_cast<std::uint32_t>(from));
-  });
-  places_ = {root};
-}
-
 void LeafRows::place(const std::uint8_t* node_of_row, Team& team) {
   constexpr std::size_t kNodes = 256;  // of a byte
   const double nanoseconds = 2.0 * static_cast<double>(first_.back());

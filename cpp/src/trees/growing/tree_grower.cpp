@@ -45,11 +45,12 @@ class TreeGrower::State {
             const std::function<void()>& progress, Team& team) {
     const auto grow_by = [&](auto& units, const RowWeights& numbers, auto has_curvature,
                              auto is_soft) {
-      units.begin(numbers, codes_.rows, 0, true);
-      take(slots, units, numbers, key, team);
+      const RowWeights drawn = rows.as_drawn();
+      units.begin(numbers.as_drawn(), codes_.rows, 0, true);
+      take(slots, units, numbers.as_drawn(), key, team);
       using Cells = ClassCells<has_curvature, is_soft>;
       auto grown =
-          grow_cells(Cells(criterion, r, limits, units, rows, slots),
+          grow_cells(Cells(criterion, r, limits, units, drawn, slots),
                      ClassAdder(codes_, packed_, bins_, slots, units), limits, key, progress, team);
       grown.tree.cell = std::move(grown.totals);
       if (rows.screen != nullptr) {
@@ -89,12 +90,13 @@ class TreeGrower::State {
                  std::uint64_t key, const std::function<void()>& progress, Team& team) {
     begin(slots);
     const RowWeights& first = classes.front();
-    joint_.set(classes, criterion.needs_curvature(), slots.by_segment(codes_), blocks_of(first),
-               packed_, key, team);
     const auto count = [](const std::uint32_t*, std::size_t n, std::uint8_t* counts) {
       std::fill_n(counts, n, std::uint8_t{1});
     };
     take(first, key, count, team);
+    std::vector<RowWeights> drawn;
+    for (const RowWeights& weights : classes) drawn.push_back(weights.as_drawn());
+    joint_.set(drawn, criterion.needs_curvature(), slots.of_segment, rows_, packed_, key, team);
     auto grown = grow_cells(JointCells(criterion, r, limits, joint_, classes, slots),
                             JointAdder(packed_, bins_, joint_), limits, key, progress, team);
     JointTree tree{std::move(grown.tree), {}};
@@ -192,27 +194,23 @@ class TreeGrower::State {
   void take(const Slots& slots, RowUnits<kCurvature>& units, const RowWeights& rows,
             std::uint64_t key, Team& team) {
     begin(slots);
-    if (rows.screen != nullptr) units.set(rows, blocks_of(rows), team);
     const auto count = [&](const std::uint32_t* row, std::size_t n, std::uint8_t* counts) {
-      if (n > 0 && row[n - 1] - row[0] == n - 1) return units.set(rows, row[0], n, counts);
-      for (std::size_t i = 0; i < n; ++i) counts[i] = units.set(rows, row[i]) ? 1 : 0;
+      if (rows.screen == nullptr && n > 0 && row[n - 1] - row[0] == n - 1) {
+        return units.set(rows, row[0], n, counts);
+      }
+      units.set(rows, row, n, counts);
     };
     take(rows, key, count, team);
   }
 
-  // The blocks of the rows that a tree may be grown from.
-  std::vector<RowBlock> blocks_of(const RowWeights& rows) const {
-    return rows.screen == nullptr ? rows_.blocks() : cut_into_row_blocks(rows.screen->ranges);
-  }
-
-  // Takes a screen's rows, or a share of all, drawn by the key, as far as they count; only drawn
-  // rows are checked for that.
+  // Takes rows that are drawn by the key, for a screen or as a share of all, as far as they count;
+  // only drawn rows are checked for that.
   template <class Count>
   void take(const RowWeights& rows, std::uint64_t key, const Count& count, Team& team) {
-    if (rows.screen != nullptr) return rows_.take(*rows.screen, team);
     const std::uint64_t stream = stream_key(key, kRowStream);
     const std::uint64_t undrawn = first_not_below(rows.share * 0x1p64);
     const auto draw = [&](std::size_t begin, std::size_t n, std::uint8_t* drawn) {
+      if (rows.screen != nullptr) return rows.screen->draw(stream, begin, n, drawn);
       if (rows.share >= 1.0) return static_cast<void>(std::fill_n(drawn, n, 1));
       vectorized([=, number = rows.numbers] {
         // Copies, as bytes that are written could be part of whatever is captured.

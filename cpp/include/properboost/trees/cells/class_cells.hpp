@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -36,12 +37,9 @@ class ClassCells {
         limits_(limits),
         rows_(rows),
         slots_(slots),
-        square_(limits.allows_for_chance ? rows.units.most_weight * rows.units.total_weight : 0.0),
-        stands_for_{rows.stands_for(0), rows.stands_for(1)},
-        weight_unit_{stands_for_[0] * units.unit_of_weight(),
-                     stands_for_[1] * units.unit_of_weight()},
-        curvature_unit_{stands_for_[0] * units.unit_of_curvature(),
-                        stands_for_[1] * units.unit_of_curvature()} {}
+        units_(units),
+        square_(limits.allows_for_chance ? rows.units.most_weight * rows.units.total_weight : 0.0) {
+  }
 
   // The total of a feature's sums, [slot][code].
   Total total(const Unit* sums, std::size_t width) const {
@@ -71,7 +69,9 @@ class ClassCells {
     const RowWeights others = kSoft ? rows_.of_others() : rows_;
     const auto add = [&](const std::uint32_t* row, std::size_t n, std::size_t s, Squares& to) {
       to[slots_.of_segment[s]] +=
-          sum_rounded(square_, row, n, [this](std::size_t i) { return rows_.square_of(i); });
+          rows_.screen == nullptr
+              ? sum_rounded(square_, row, n, [this](std::size_t i) { return rows_.square_of(i); })
+              : sum_rounded(square_, row, n, [this](std::size_t i) { return drawn_square_of(i); });
       if constexpr (kSoft) {
         to[Slots::kNegative] +=
             sum_rounded(square_, row, n, [&](std::size_t i) { return others.square_of(i); });
@@ -79,15 +79,25 @@ class ClassCells {
     };
     return rows.sum(node, Squares{}, 2.0, add, team);
   }
+  // Whether those of a node are a share of the root's: drawn rows count for nearly the same weight.
+  bool spreads_squares() const noexcept { return rows_.screen != nullptr; }
+  // Those of a node of this total, by the weight of each class.
+  static Squares spread(const Squares& root, const Total& all, const Total& node) {
+    const auto share = [](std::int64_t squares, double part, double whole) {
+      return whole > 0.0 ? std::llround(static_cast<double>(squares) * (part / whole)) : 0;
+    };
+    Squares of_node{};
+    of_node[Slots::kPositive] = share(root[Slots::kPositive], node.positive, all.positive);
+    of_node[Slots::kNegative] = share(root[Slots::kNegative], node.negative, all.negative);
+    return of_node;
+  }
   // Whether the cost bends as much wherever it is, as those that divide by the curvature do.
   static constexpr bool is_quadratic() noexcept { return kCurvature; }
   // The saving by chance of one cut of a node's rows, if it is by so many categories; none: by
   // order.
   ChanceSaving saving_by_chance(const Total& total, const Squares& squares,
                                 double categories) const {
-    const auto of = [&](std::size_t slot) {
-      return stands_for_[slot] * stands_for_[slot] * square_.value(squares[slot]);
-    };
+    const auto of = [&](std::size_t slot) { return square_.value(squares[slot]); };
     return {properboost::saving_by_chance(criterion_, total, of(Slots::kPositive),
                                           of(Slots::kNegative), regularizers_, categories),
             1.0};
@@ -141,10 +151,10 @@ class ClassCells {
       double* const __restrict curvature = codes.cells.curvature.data();
       std::uint8_t* const __restrict occupied = codes.occupied.data();
       std::uint8_t* const __restrict weighing = codes.weighing.data();
-      const auto [of_positive, of_negative] = weight_unit_;
+      const double weight_unit = units_.unit_of_weight();
       for (std::size_t b = 0; b < n; ++b) {
-        positive[b] = static_cast<double>(weight_in(in_positive[b])) * of_positive;
-        negative[b] = static_cast<double>(weight_against(in_negative[b])) * of_negative;
+        positive[b] = static_cast<double>(weight_in(in_positive[b])) * weight_unit;
+        negative[b] = static_cast<double>(weight_against(in_negative[b])) * weight_unit;
       }
       if constexpr (kCurvature) {
         find_curvatures(in_positive, in_negative, n, curvature);
@@ -176,17 +186,15 @@ class ClassCells {
 
   void find_curvatures(const Unit* __restrict positive, const Unit* __restrict negative,
                        std::size_t n, double* __restrict curvature) const {
-    const auto [of_positive, of_negative] = curvature_unit_;
-    if (stands_for_[Slots::kPositive] == stands_for_[Slots::kNegative]) {
-      for (std::size_t b = 0; b < n; ++b) {
-        curvature[b] = static_cast<double>(positive[b].data[1] + negative[b].data[1]) * of_positive;
-      }
-      return;
-    }
+    const double unit = units_.unit_of_curvature();
     for (std::size_t b = 0; b < n; ++b) {
-      curvature[b] = static_cast<double>(positive[b].data[1]) * of_positive +
-                     static_cast<double>(negative[b].data[1]) * of_negative;
+      curvature[b] = static_cast<double>(positive[b].data[1] + negative[b].data[1]) * unit;
     }
+  }
+  // The square of the weights that a drawn row counts for.
+  double drawn_square_of(std::size_t row) const {
+    const double weight = units_.unit_of_weight() * static_cast<double>(weight_in(units_[row]));
+    return weight * weight / rows_.sample_weight[row];
   }
 
   const Criterion& criterion_;
@@ -194,9 +202,8 @@ class ClassCells {
   const TreeLimits& limits_;
   const RowWeights& rows_;
   const Slots& slots_;
+  const RowUnits<kHasCurvature || kSoft>& units_;
   const FixedPoint square_;
-  // By slot: how many rows one of a screen stands for, and the units of sums with that.
-  std::array<double, 2> stands_for_, weight_unit_, curvature_unit_;
 };
 
 }  // namespace properboost

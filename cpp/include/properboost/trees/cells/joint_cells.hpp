@@ -109,6 +109,12 @@ class JointCells {
     return rows.sum(node, Squares(2 * n, 0), 0.5 * static_cast<double>(n), add, team);
   }
 
+  // Whether those of a node are a share of the root's.
+  static constexpr bool spreads_squares() noexcept { return false; }
+  static Squares spread(const Squares& root, const Total& /*all*/, const Total& /*node*/) {
+    return root;
+  }
+
   // Whether the cost bends as much wherever it is, as those that divide by the curvature do.
   bool is_quadratic() const noexcept { return criterion_.needs_curvature(); }
   // The saving by chance of one cut of a node's rows, in all classes.  If all K classes save alike,

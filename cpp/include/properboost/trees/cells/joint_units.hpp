@@ -17,6 +17,7 @@
 #include "properboost/data/codes.hpp"
 #include "properboost/data/packed_codes.hpp"
 #include "properboost/trees/cells/row_units.hpp"
+#include "properboost/trees/growing/leaf_rows.hpp"
 
 namespace properboost {
 
@@ -27,74 +28,41 @@ namespace properboost {
 // classes.
 class JointUnits {
  public:
-  // `classes` has every class's weights; `class_of` the class of each segment.  Rows of a screen
-  // count for those that they stand for.
+  // Takes the rows at the root of a tree.  `classes` has every class's weights; `class_of` the
+  // class of each training segment.  Rows of a screen add as much as those that they count for.
   void set(const std::vector<RowWeights>& classes, bool needs_curvature,
-           const std::vector<std::size_t>& class_of, const std::vector<RowBlock>& blocks,
+           const std::vector<std::size_t>& class_of, const LeafRows& rows,
            const PackedCodes& packed, std::uint64_t key, Team& team) {
     classes_ = classes.size();
-    double a_pass = 0.0;
-    for (const RowBlock& block : blocks) a_pass += static_cast<double>(block.end - block.begin);
-    a_pass *= static_cast<double>(classes_);
     double most_weight = 0.0, most_curvature = 0.0;  // of a class
     for (const RowWeights& weights : classes) {
       most_weight = std::max(most_weight, weights.units.total_weight);
       most_curvature = std::max(most_curvature, weights.units.total_curvature);
     }
-    double most = 1.0;  // rows that one stands for
-    for (std::size_t k = 0; k < classes_; ++k) most = std::max(most, classes[0].stands_for(k));
-    most_weight *= most;
-    most_curvature *= most;
     gradient_ = FixedPoint(most_weight, kBits);
     beside_ = needs_curvature ? FixedPoint(most_curvature, kBits) : gradient_;
-    const double gradients = gradient_.per_unit, besides = beside_.per_unit;
     if (hashes_.empty()) hash_rows(packed, team);
     if (classes.front().is_soft() && shares_.empty()) take_shares(classes, packed.rows());
     units_.resize(packed.rows() * stride());
     const std::uint64_t stream = stream_key(key, kRoundingStream);
-    team.for_each(blocks.size(), 3.0 * a_pass, [&](std::size_t c) {
-      const RowBlock& block = blocks[c];
-      const double stands_for = classes[0].stands_for(class_of[block.segment]);
-      Strip<std::uint32_t> drawn;
-      Strip<double> weight, gradient, curvature;
-      Strip<std::int32_t> sign, rounded, beside;
-      for (std::size_t begin = block.begin; begin < block.end; begin += kStrip) {
-        const std::size_t n = std::min(kStrip, block.end - begin);
-        for (std::size_t i = 0; i < n; ++i) {
-          drawn[i] = static_cast<std::uint32_t>(draw_bits(stream, hashes_[begin + i]) >> 32);
-        }
-        std::int32_t* const strip = units_.data() + begin * stride();
-        std::fill_n(strip, n * stride(), 0);
-        for (std::size_t k = 0; k < classes_; ++k) {
-          const RowWeights& weights = classes[k];
-          const bool is_soft = weights.is_soft();
-          for (std::size_t i = 0; i < n; ++i) weight[i] = stands_for * weights.weight_of(begin + i);
-          std::fill_n(sign.begin(), n, class_of[block.segment] == k ? 1 : -1);
-          for (std::size_t i = 0; is_soft && i < n; ++i) {
-            const double against = stands_for * weights.against_of(begin + i);
-            gradient[i] = std::abs(weight[i] - against);
-            sign[i] = weight[i] < against ? -1 : 1;
-            weight[i] += against;
+    const double nanoseconds = 3.0 * static_cast<double>(classes_);
+    rows.visit(
+        0, nanoseconds,
+        [&](const std::uint32_t* row, std::size_t all, std::size_t s) {
+          for (std::size_t done = 0; done < all; done += kStrip) {
+            const std::size_t n = std::min(kStrip, all - done);
+            const std::uint32_t* const strip = row + done;
+            const auto set_rows = [&](const auto& row_at) {
+              set_strip(classes, needs_curvature, class_of[s], stream, n, row_at);
+            };
+            if (strip[n - 1] - strip[0] == n - 1) {
+              set_rows([first = strip[0]](std::size_t i) { return first + i; });
+            } else {
+              set_rows([strip](std::size_t i) { return std::size_t{strip[i]}; });
+            }
           }
-          for (std::size_t i = 0; needs_curvature && i < n; ++i) {
-            curvature[i] = stands_for * weights.curvature_of(begin + i);
-          }
-          // Classes of a row are rounded apart: by a low-discrepancy sequence from its draw.
-          const auto turn = static_cast<std::uint32_t>(k * kGolden);
-          round(is_soft ? gradient : weight, gradients, drawn, turn, n, rounded);
-          const bool are_same = !is_soft && !needs_curvature;
-          if (!are_same) {
-            round(needs_curvature ? curvature : weight, besides, drawn, turn, n, beside);
-          }
-          const Strip<std::int32_t>& divisor = are_same ? rounded : beside;
-          std::int32_t* to = strip + k;
-          for (std::size_t i = 0; i < n; ++i, to += stride()) {
-            to[0] = sign[i] * rounded[i];
-            to[classes_] = divisor[i];
-          }
-        }
-      }
-    });
+        },
+        team);
   }
 
   std::size_t classes() const noexcept { return classes_; }
@@ -120,6 +88,52 @@ class JointUnits {
   static constexpr std::size_t kStrip = 128;  // rows whose units stay in the cache
   template <class Number>
   using Strip = std::array<Number, kStrip>;
+
+  // Sets n rows of a class, the i-th of which is row_at(i).
+  template <class RowAt>
+  void set_strip(const std::vector<RowWeights>& classes, bool needs_curvature,
+                 std::size_t class_of_rows, std::uint64_t stream, std::size_t n,
+                 const RowAt& row_at) {
+    Strip<std::uint32_t> drawn;
+    Strip<double> stands_for, weight, gradient, curvature;
+    Strip<std::int32_t> sign, rounded, beside;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t row_number = row_at(i);
+      drawn[i] = static_cast<std::uint32_t>(draw_bits(stream, hashes_[row_number]) >> 32);
+      stands_for[i] = classes[0].stands_for(row_number);
+      std::fill_n(units_.data() + row_number * stride(), stride(), 0);
+    }
+    for (std::size_t k = 0; k < classes_; ++k) {
+      const RowWeights& weights = classes[k];
+      const bool is_soft = weights.is_soft();
+      for (std::size_t i = 0; i < n; ++i) {
+        weight[i] = stands_for[i] * weights.weight_of(row_at(i));
+      }
+      std::fill_n(sign.begin(), n, class_of_rows == k ? 1 : -1);
+      for (std::size_t i = 0; is_soft && i < n; ++i) {
+        const double against = weights.against_of(row_at(i));
+        gradient[i] = std::abs(weight[i] - against);
+        sign[i] = weight[i] < against ? -1 : 1;
+        weight[i] += against;
+      }
+      for (std::size_t i = 0; needs_curvature && i < n; ++i) {
+        curvature[i] = stands_for[i] * weights.curvature_of(row_at(i));
+      }
+      // Classes of a row are rounded apart: by a low-discrepancy sequence from its draw.
+      const auto turn = static_cast<std::uint32_t>(k * kGolden);
+      round(is_soft ? gradient : weight, gradient_.per_unit, drawn, turn, n, rounded);
+      const bool are_same = !is_soft && !needs_curvature;
+      if (!are_same) {
+        round(needs_curvature ? curvature : weight, beside_.per_unit, drawn, turn, n, beside);
+      }
+      const Strip<std::int32_t>& divisor = are_same ? rounded : beside;
+      for (std::size_t i = 0; i < n; ++i) {
+        std::int32_t* const to = units_.data() + row_at(i) * stride() + k;
+        to[0] = sign[i] * rounded[i];
+        to[classes_] = divisor[i];
+      }
+    }
+  }
 
   // Rounds n numbers, none of which is negative, up or down by the rows' draws.
   static void round(const Strip<double>& numbers, double per_unit,

@@ -17,8 +17,8 @@
 #include "properboost/core/vectors.hpp"
 #include "properboost/data/codes.hpp"
 #include "properboost/data/row_sample_weights.hpp"
-#include "properboost/data/screen.hpp"
 #include "properboost/data/soft_labels.hpp"
+#include "properboost/trees/cells/weighted_screen.hpp"
 
 namespace properboost {
 
@@ -30,8 +30,8 @@ struct RowWeights {
   CellUnits units;          // of all training rows
   double share = 1.0;       // share of the rows that count, drawn by the tree's number
   RowNumbers numbers = {};  // and theirs
-  // The rows that a tree is grown from before it has the sums of all, or null.
-  const Screen* screen = nullptr;
+  // Draws the rows that a tree is grown from before it has the sums of all; or null.
+  const WeightedScreen* screen = nullptr;
   // With soft labels the weights are those towards the class; these are the ones against it, and
   // the class's shares of the rows.
   const float* against = nullptr;
@@ -43,9 +43,15 @@ struct RowWeights {
   bool are_of_others = false;  // the weights are those against the class
 
   bool is_soft() const noexcept { return against != nullptr; }
-  // How many rows of its slot a row stands for that a tree is grown from.
-  double stands_for(std::size_t slot) const {
-    return screen == nullptr ? 1.0 : screen->stands_for[slot];
+  // How many rows a row counts for that a tree is grown from.
+  double stands_for(std::size_t row) const noexcept {
+    return screen == nullptr ? 1.0 : screen->stands_for(row);
+  }
+  // The same with the units of the rows that a tree is grown from.
+  RowWeights as_drawn() const {
+    RowWeights drawn = *this;
+    if (screen != nullptr) drawn.units = screen->units(units);
+    return drawn;
   }
   double weight_of(std::size_t row) const noexcept {
     return static_cast<double>(weight[row]) * sample_weight[row];
@@ -177,7 +183,34 @@ class RowUnits {
     store(i, 1, &weight, &curvature);
     return weight > 0 || curvature > 0;
   }
-  // The same of n rows from `begin` on; writes whether each counts.
+  // The same of n rows, each times the rows that it counts for; writes whether each counts.
+  void set(const RowWeights& rows, const std::uint32_t* row, std::size_t n,
+           std::uint8_t* counts) noexcept {
+    constexpr std::size_t kStrip = 256;
+    std::array<double, kStrip> stands_for, numbers;
+    std::array<std::int64_t, kStrip> weight, curvature{};
+    for (std::size_t done = 0; done < n; done += kStrip, row += kStrip) {
+      const std::size_t size = std::min(kStrip, n - done);
+      if (rows.screen != nullptr) {
+        rows.screen->stand_for(row, size, stands_for.data());
+      } else {
+        std::fill_n(stands_for.begin(), size, 1.0);
+      }
+      for (std::size_t i = 0; i < size; ++i) numbers[i] = stands_for[i] * rows.weight_of(row[i]);
+      round(numbers.data(), size, weight_, least_, weight.data());
+      if constexpr (kCurvature) {
+        for (std::size_t i = 0; i < size; ++i) {
+          numbers[i] = stands_for[i] * rows.curvature_of(row[i]);
+        }
+        round(numbers.data(), size, curvature_, is_narrow() ? 1 : 0, curvature.data());
+      }
+      for (std::size_t i = 0; i < size; ++i) {
+        store(row[i], 1, &weight[i], &curvature[i]);
+        counts[done + i] = weight[i] > 0 || curvature[i] > 0 ? 1 : 0;
+      }
+    }
+  }
+  // The same of n rows from `begin` on, which count for themselves; writes whether each counts.
   void set(const RowWeights& rows, std::size_t begin, std::size_t n,
            std::uint8_t* counts) noexcept {
     constexpr std::size_t kStrip = 256;
@@ -239,7 +272,21 @@ class RowUnits {
   double unit_of_curvature() const noexcept { return curvature_.unit; }
 
  private:
-  // Rounds n weights times sample weights; positive ones are at least `least`.
+  // Rounds n numbers; positive ones are at least `least`.
+  static void round(const double* numbers, std::size_t n, const FixedPoint& units,
+                    std::int64_t least, std::int64_t* out) noexcept {
+    vectorized([=, per_unit = units.per_unit](auto set) {
+      std::int64_t* const __restrict to = out;  // copies, which nothing written could change
+      const double* const from = numbers;
+      const double scale = per_unit;
+      const std::int64_t lowest = least;
+      const std::size_t all = n;
+      for (std::size_t i = 0; i < all; ++i) {
+        to[i] = std::max(whole_part(from[i] * scale + 0.5, set), from[i] > 0.0 ? lowest : 0);
+      }
+    });
+  }
+  // The same of weights times sample weights.
   static void round(const float* weight, RowSampleWeights sample_weight, std::size_t n,
                     const FixedPoint& units, std::int64_t least, std::int64_t* out) noexcept {
     const auto round_all = [&](const auto& sample_of) {

@@ -46,6 +46,10 @@ class VoteCells {
   static Squares squares(const LeafRows& /*rows*/, std::size_t /*node*/, Team& /*team*/) {
     return {};
   }
+  static constexpr bool spreads_squares() noexcept { return false; }
+  static Squares spread(const Squares& root, const Total& /*all*/, const Total& /*node*/) {
+    return root;
+  }
   static constexpr bool is_quadratic() noexcept { return true; }
   static ChanceSaving saving_by_chance(const Total& /*total*/, const Squares& /*squares*/,
                                        double /*categories*/) {

@@ -222,7 +222,7 @@ class Growth {
     } else if (team_.has_peers()) {
       sums_.feature(child.node, {}, 0, division.first);
     }
-    if (limits_.allows_for_chance && division.grows) {
+    if (limits_.allows_for_chance && division.grows && !cells_.spreads_squares()) {
       division.squares = cells_.squares(rows_, child.node, team_);
     }
     division.parent = std::move(parent);
@@ -329,6 +329,12 @@ class Growth {
 
   // Those of children that are not split in turn are not needed, and are zeros, or empty.
   void add_squares(const Division& division) {
+    if (cells_.spreads_squares()) {
+      for (const Leaf& child : division.children) {
+        squares_.push_back(cells_.spread(squares_[0], totals_[0], totals_[child.node]));
+      }
+      return;
+    }
     typename Cells::Squares others{};
     if (division.grows) others = squares_[division.parent.node];
     for (std::size_t j = 0; j < others.size(); ++j) others[j] -= division.squares[j];

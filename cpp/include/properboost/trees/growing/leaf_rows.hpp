@@ -41,8 +41,6 @@ class LeafRows {
   // rows, and count(rows, n, counts) the same for n rows that are drawn.
   template <class Draw, class Count>
   void take(const Draw& draw, const Count& count, Team& team);
-  // Takes the rows of a screen.
-  void take(const Screen& screen, Team& team);
   // Takes all rows, and puts them at the leaves where they belong.
   void place(const std::uint8_t* node_of_row, Team& team);
 
@@ -59,6 +57,15 @@ class LeafRows {
   }
   // The number of rows that the tree is grown from.
   std::size_t grown() const;
+  // Calls visit(row numbers, n, training segment) for parts of the rows at a node.
+  template <class Visit>
+  void visit(std::size_t node, double ns_a_row, const Visit& visit, Team& team) const {
+    const std::vector<RowBlock> parts = cut(places_[node]);
+    const double nanoseconds = ns_a_row * static_cast<double>(places_[node].size());
+    team.for_each(parts.size(), nanoseconds, [&](std::size_t c) {
+      visit(rows(node) + parts[c].begin, parts[c].end - parts[c].begin, parts[c].segment);
+    });
+  }
   // Whole numbers that the rows at a node add up to, those of peers apart: add(row numbers, n,
   // training segment, sums).
   template <class Sums, class Add>
