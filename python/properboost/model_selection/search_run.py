@@ -14,7 +14,6 @@ from properboost.data.distinct import find_distinct
 from properboost.data.labels import Rows, SortedRows, read_groups
 from properboost.data.whole_sums import add_up_by
 from properboost.engine.protocols import RowSource, TrainingRows
-from properboost.fitting.bag_assignment import deal_to_bags, design_for
 from properboost.fitting.intercept import add_intercepts
 from properboost.fitting.patience import make_patience
 from properboost.losses.probabilities import Link
@@ -56,13 +55,12 @@ from properboost.model_selection.cv_splits import (
 )
 from properboost.model_selection.deadline import Deadline, StopInTime
 from properboost.model_selection.families import (
-    BAGS_FROM,
-    DRAWS_OF_EFFORT,
     NAMES,
     SearchDesign,
     is_auto,
     list_plans,
 )
+from properboost.model_selection.final_model import FinalModel
 from properboost.model_selection.fit_in_time import FinalFit
 from properboost.model_selection.limited_time import choose_sample
 from properboost.model_selection.one_standard_error import regularize
@@ -70,30 +68,26 @@ from properboost.model_selection.prefer_readable import prefer_readable
 from properboost.model_selection.race import Race
 from properboost.model_selection.row_order import OrderEffect, hold_out_at_random
 from properboost.model_selection.search_record import flatten, is_default
+from properboost.model_selection.search_results import SearchResults
 from properboost.model_selection.search_space import Candidate, warn_of_free_gains
 from properboost.model_selection.space import Space
 from properboost.model_selection.split_rows import SplitRows, arrange, count_models
 from properboost.model_selection.through_joblib import has_workers, score_outside
 from properboost.models.bag_design import BagPlan
 from properboost.notices import warn
-from properboost.parameters import checks
 from properboost.parameters.boosting import BoostingOptions
 from properboost.parameters.declare import Parameter, declared
 from properboost.parameters.kinds import CONDITIONAL, SOLVED
-from properboost.parameters.learners import LEARNERS, Tree
+from properboost.parameters.learners import LEARNERS
 from properboost.parameters.rows import read_binning
 from properboost.parameters.splitters import CV
-from properboost.parameters.stages import make_bags
 from properboost.progress import Report, show_progress
 from properboost.scoring import BUILT_IN, HeldOutRows, Score
 
-__all__ = ["SearchResults", "SearchRun", "WithSearchResults"]
+__all__ = ["SearchRun"]
 
 FOLDS_FROM = 3
 """The least effort at which cv="auto" is folds, and not one split."""
-
-AUTO_BAGS = 16
-"""The bags of readable models from `BAGS_FROM` on."""
 
 COMPARING = 0.6
 """The share of a time limit in which candidates are compared; the final fit has the rest."""
@@ -110,81 +104,8 @@ OF_A_GROUP, LEAST_OF_A_GROUP = 0.4, 0.04
 It is at least the other share of the limit: in less time they would hardly begin.
 """
 
-MORE_OF_MEANS = 1.25
-"""The factor on the rounds of trees whose draws or bags are averaged, where rows are enough.
-
-Their number was chosen for single draws on fewer rows, which overfit earlier.
-"""
-
 MOST_ROUNDS, MOST_CYCLES = 1000, 200
 """The most estimators where ``max_estimators`` is None."""
-
-
-@dataclass(eq=False)
-class SearchResults:
-    """The results of a search, which become attributes of the estimator."""
-
-    cv_results: dict[str, Any]
-    validation_curves: NDArray[np.float64]
-    family_results: dict[str, NDArray[Any]] | None = None
-    interaction_results: dict[str, NDArray[Any]] | None = None
-    calibration: dict[str, Any] | None = None
-    held_out_scores: dict[str, Any] | None = None
-    """The number of held-out rows, and the winner's log loss and accuracy on them, calibrated."""
-    ended: str | None = None
-    """The reason for which the search ended early, if it did."""
-    of_winner: dict[str, Any] = field(default_factory=dict)
-    best_params: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def n_splits(self) -> int:
-        """The number of splits on which the candidates were compared."""
-        return sum(name.startswith("split") for name in self.cv_results if "test_score" in name)
-
-    def take(self, winner: Winner) -> None:
-        """Take the winner's description."""
-        chosen = winner.candidate
-        self.best_params = {**chosen.params, "n_estimators": winner.n_estimators}
-        self.of_winner = {
-            "best_index_": winner.index,
-            "best_score_": winner.score,
-            "n_estimators_": winner.n_estimators,
-            "family_": chosen.family,
-            "gain_": chosen.loss.gain,
-        }
-
-    def describe(self) -> dict[str, Any]:
-        """Return the attributes of an estimator with these results."""
-        attributes = {
-            **self.of_winner,
-            "cv_results_": self.cv_results,
-            "family_results_": self.family_results,
-            "ended_": self.ended,
-            "calibration_": self.calibration,
-            "held_out_scores_": self.held_out_scores,
-            "best_params_": self.best_params,
-            "_validation_curves": self.validation_curves,
-        }
-        if self.interaction_results is not None:
-            attributes["interaction_results_"] = self.interaction_results
-        return attributes
-
-
-class WithSearchResults:
-    """The attributes that `SearchResults` describes."""
-
-    best_index_: int
-    best_params_: dict[str, Any]
-    best_score_: float
-    calibration_: dict[str, Any] | None
-    held_out_scores_: dict[str, Any] | None
-    cv_results_: dict[str, Any]
-    ended_: str | None
-    family_: str | None
-    gain_: float
-    family_results_: dict[str, NDArray[Any]] | None
-    interaction_results_: dict[str, NDArray[Any]]
-    _validation_curves: NDArray[np.float64] | None
 
 
 class SearchRun:
@@ -221,6 +142,9 @@ class SearchRun:
         self._final = FinalFit(
             self.deadline, self._space, self._split_rows, self.training.n_rows, most
         )
+        self._model = FinalModel(
+            search, self._space, rows, self._groups, most, self._final.count_bags
+        )
         self._is_sample = self.deadline.is_limited and self._final.row_ratio > FEW_COMPARED
         self._limit = self.deadline.share(COMPARING_SAMPLES if self._is_sample else COMPARING)
         self._race = self._make_race()
@@ -252,36 +176,10 @@ class SearchRun:
         if search.calibrate and not self._space.pins_calibration:
             self._calibrate(winner, results)
         if self._by_family and not self._is_sample and not search.one_standard_error:
-            self._take_draws(winner.candidate, results.best_params)
-            self._take_more_rounds(winner.candidate, results)
+            self._final.expect_rounds(self._model.average(winner.candidate, results))
         if self.deadline.is_limited:
             self._fit_to_time(winner.candidate, results)
         return winner, results
-
-    def _take_draws(self, chosen: Candidate, params: dict[str, Any]) -> None:
-        """Average draws of readable trees, and no bags, where rows are enough.
-
-        Bags leave out rows, which costs more where labels have little noise.  A search for readable
-        models alone keeps them, because they have standard errors.
-        """
-        learner, space = params["weak_learner"], self._space
-        are_open = not chosen.keeps_learner and "weak_learner__n_draws" not in space
-        if self._search.readable or not are_open or "outer_bags" in params:
-            return
-        effort, is_one = self._search.effort or 0, isinstance(learner, Tree) and learner.draws
-        if is_one and effort >= BAGS_FROM and are_representative(self._rows):
-            params["weak_learner"] = learner.replace(n_draws=DRAWS_OF_EFFORT[effort])
-
-    def _take_more_rounds(self, chosen: Candidate, results: SearchResults) -> None:
-        """Give trees that are averaged more rounds than single draws."""
-        params, n_before = results.best_params, results.of_winner["n_estimators_"]
-        is_mean = getattr(params["weak_learner"], "n_draws", 1) > 1 or self._count_bags(params)
-        is_open = self._space.n_estimators is None and chosen.options.weak_learner.is_grown
-        if is_mean and is_open and are_representative(self._rows):
-            most = self._count_estimators(None)[chosen.selection]
-            n_estimators = max(min(round(MORE_OF_MEANS * n_before), most), n_before)
-            params["n_estimators"] = results.of_winner["n_estimators_"] = n_estimators
-            self._final.expect_rounds(n_estimators / n_before)
 
     def _go_on(self, winner: Winner, results: SearchResults) -> Winner:
         """Return the winner with as many estimators as help, if its group had too little time."""
@@ -301,7 +199,8 @@ class SearchRun:
             return winner
         longer = _pick([chosen], scores, 0, int(best_at[0]), self._split_rows)
         before = results.best_params
-        results.take(replace(longer, index=winner.index))
+        taken = replace(longer, index=winner.index)
+        results.take(taken.params, taken.attributes)
         results.best_params = before | results.best_params
         return longer
 
@@ -340,29 +239,7 @@ class SearchRun:
 
     def deal_to_bags(self, results: SearchResults) -> tuple[SortedRows, BagPlan] | None:
         """Deal the rows to the bags of the model that was chosen, if it has any."""
-        params = results.best_params
-        are_pinned, n_bags = "outer_bags" in params, self._count_bags(params)
-        if not n_bags:
-            return None
-        try:
-            design = design_for(params["weak_learner"], n_bags)
-            seed = checks.seed(self._search.random_state)
-            order, bags = deal_to_bags(self._rows, design, seed, self._groups)
-        except ValueError:
-            if are_pinned:
-                raise
-            return None
-        params.setdefault("outer_bags", n_bags)
-        return order, bags
-
-    def _count_bags(self, params: Mapping[str, Any]) -> int:
-        """Return the bags of a model with these parameters."""
-        learner = params["weak_learner"]
-        if "outer_bags" in params:
-            return make_bags(params["outer_bags"]).n_bags
-        if (self._search.effort or 0) < BAGS_FROM or not learner.is_readable:
-            return 0
-        return self._final.count_bags(AUTO_BAGS if getattr(learner, "n_draws", 1) == 1 else 0)
+        return self._model.deal_to_bags(results)
 
     # -- setting up --------------------------------------------------------------------------------
 
@@ -509,7 +386,7 @@ class SearchRun:
         if search.one_standard_error:
             c, at = regularize(candidates, NAMES, curves, best_at, c, any_number=any_number)
         winner = _pick(candidates, scores, c, at, self._split_rows)
-        results.take(winner)
+        results.take(winner.params, winner.attributes)
         self._warn_if_cut_short(results)
         self._warn_of_the_last_gain(results)
         return winner, results
@@ -649,7 +526,7 @@ class SearchRun:
             if not is_better:
                 results.best_params |= {"interactions": 0} if self._space.pins_pairs else {}
                 return winner
-            results.take(base)
+            results.take(base.params, base.attributes)
             results.of_winner["family_"] = PAIRS
         results.of_winner["best_score_"] = taken.score
         results.best_params |= {"interactions": 0, **taken.candidate.params}
