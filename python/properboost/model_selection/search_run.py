@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import StratifiedKFold
 
 from properboost.data.distinct import find_distinct
 from properboost.data.labels import Rows, SortedRows, read_groups
@@ -66,7 +65,8 @@ from properboost.model_selection.limited_time import choose_sample
 from properboost.model_selection.one_standard_error import regularize
 from properboost.model_selection.prefer_readable import prefer_readable
 from properboost.model_selection.race import Race
-from properboost.model_selection.row_order import OrderEffect, hold_out_at_random
+from properboost.model_selection.row_order import ROUNDS as ROUNDS_OF_ORDER
+from properboost.model_selection.row_order import OrderEffect, hold_out_both_ways
 from properboost.model_selection.search_record import flatten, is_default
 from properboost.model_selection.search_results import SearchResults
 from properboost.model_selection.search_space import Candidate, warn_of_free_gains
@@ -125,19 +125,15 @@ class SearchRun:
         self._settled = settled
         self._space, self._by_family = settled.space, settled.by_family
         self._groups = read_groups(groups, source.n_rows)
-        cv = self._choose_cv(grouped=groups is not None)
-        self._cuts_blocks = (
-            is_auto(search, "cv")
-            and groups is None
-            and (search.effort or 0) >= FOLDS_FROM
-            and isinstance(cv, StratifiedKFold)
-        )
-        self._task = read_task(source.source, rows, cv=cv, scoring=search.scoring, groups=groups)
+        sample = self._choose_sample()
+        self._task = self._read_task(self._choose_cv() if sample is None else sample)
         class_weights = add_up_by(rows.codes, rows.training_weight, len(rows.classes))
         self._plans = list_plans(search, settled, rows.total, class_weights)
         if not self._by_family:
             warn_of_free_gains(self._space, self._plans[0].candidates)
-        self.training, self._split_rows = self._encode()
+        self._all_rows, self._split_rows = self._encode()
+        if is_auto(search, "cv") and self._groups is None and sample is None:
+            self._follow_order()
         most = self._count_estimators(self._space.n_estimators)
         self._final = FinalFit(
             self.deadline, self._space, self._split_rows, self.training.n_rows, most
@@ -150,6 +146,11 @@ class SearchRun:
         self._race = self._make_race()
 
     @property
+    def training(self) -> TrainingRows:
+        """All rows."""
+        return self._all_rows.training
+
+    @property
     def stop(self) -> StopInTime | None:
         """The end of the final fit, if the time is limited."""
         return StopInTime(self._end_of_rounds) if self.deadline.is_limited else None
@@ -159,10 +160,9 @@ class SearchRun:
         search = self._search
         compared = self._compare()
         winner, results = self._choose(compared)
-        interrupted = results.ended is None and self._interrupts_check(compared, winner)
         pairs = wants_pairs(self._space, search.effort)
-        if results.ended is None and pairs and (interrupted or self._limit()):
-            results.ended = "interrupted" if interrupted else "time_limit"
+        if results.ended is None and pairs and self._limit():
+            results.ended = "time_limit"
             self._warn_if_cut_short(results)
         base = None
         if results.ended is None and pairs:
@@ -214,16 +214,6 @@ class SearchRun:
         params |= final.hurry(chosen, params["n_estimators"])
         results.of_winner["n_estimators_"] = params["n_estimators"]
 
-    def _interrupts_check(self, compared: CandidateRecord, winner: Winner) -> bool:
-        """Check the order of rows if there is time; return whether a user interrupted that."""
-        if not self._cuts_blocks or self._limit():
-            return False
-        try:
-            self._check_order(compared, winner)
-        except KeyboardInterrupt:
-            return True
-        return False
-
     def _calibrate(self, winner: Winner, results: SearchResults) -> None:
         """Record the corrections of the winner's probabilities, and the time of a fit."""
         begin = time.perf_counter()
@@ -234,8 +224,9 @@ class SearchRun:
 
     def _time_a_round(self, chosen: Candidate) -> float:
         """Return the seconds of a candidate's round with all rows."""
-        learns = replace(self._batch, roles=np.full_like(self._batch.roles[:1], TRAIN))
-        return time_a_round(chosen, SplitRows(self._rows, self._order, learns, self.training))
+        batch = self._all_rows.splits
+        learns = replace(batch, roles=np.full_like(batch.roles[:1], TRAIN))
+        return time_a_round(chosen, replace(self._all_rows, splits=learns))
 
     def deal_to_bags(self, results: SearchResults) -> tuple[SortedRows, BagPlan] | None:
         """Deal the rows to the bags of the model that was chosen, if it has any."""
@@ -243,30 +234,54 @@ class SearchRun:
 
     # -- setting up --------------------------------------------------------------------------------
 
-    def _choose_cv(self, *, grouped: bool) -> CV:
-        """Return the splitter of the rows."""
+    def _choose_sample(self) -> CV | None:
+        """Return the split of a sample that is all a time limit allows, if it allows no more."""
+        search = self._search
+        is_open = is_auto(search, "cv") and self._groups is None
+        if not is_open or not self._by_family or search.one_standard_error:
+            return None
+        return choose_sample(search, self._rows)
+
+    def _choose_cv(self, *, in_blocks: bool = False) -> CV:
+        """Return the splitter of the rows; `in_blocks` keeps neighbours together."""
         search = self._search
         if not is_auto(search, "cv"):
             chosen: CV = search.cv
             return chosen
-        sample = None
-        if self._by_family and not grouped and not search.one_standard_error:
-            sample = choose_sample(search, self._rows)
-        if sample is not None:
-            return sample
         cheap = (search.effort or FOLDS_FROM) < FOLDS_FROM and not search.one_standard_error
-        return (choose_split if cheap else choose_folds)(self._rows, grouped=grouped)
+        choose = choose_split if cheap else choose_folds
+        return choose(self._rows, grouped=self._groups is not None, in_blocks=in_blocks)
 
-    def _encode(self) -> tuple[TrainingRows, list[SplitRows]]:
-        """Return the rows as codes, and in the orders that splits need."""
+    def _read_task(self, cv: CV) -> CVTask:
+        source, scoring = self._source.source, self._search.scoring
+        return read_task(source, self._rows, cv=cv, scoring=scoring, groups=self._groups)
+
+    def _encode(self) -> tuple[SplitRows, list[SplitRows]]:
+        """Return the rows as codes, all of them and in the orders that splits need."""
         first = self._task.split_batches[0]
         order = self._rows.sort(first.part, first.roles.shape[1])
         options = read_binning(self._search, self._settled.rows_per_bin)
         needs_means = self._settled.needs_means
         training = self._source.encode(options, self._rows, order, with_means=needs_means)
-        self._batch, self._order = first, order
         batches, limited = self._task.split_batches, self.deadline.is_limited
-        return training, list(arrange(self._rows, batches, order, training, copies_used=limited))
+        split_rows = arrange(self._rows, batches, order, training, copies_used=limited)
+        return SplitRows(self._rows, order, first, training), list(split_rows)
+
+    def _follow_order(self) -> None:
+        """Warn if neighbouring rows are alike, and cut blocks if they give each other away."""
+        both = hold_out_both_ways(self._all_rows, self._source.source)
+        if both is None:
+            return
+        small = self._plans[-1].candidates[0]
+        held_out, raws = predict_held_out(small, ROUNDS_OF_ORDER, [both])
+        effect = OrderEffect.of(held_out, raws, small.link(self.training.n_threads))
+        if effect.is_clear:
+            warn(str(effect))
+        if effect.needs_blocks:
+            self._task = self._read_task(self._choose_cv(in_blocks=True))
+            batches = self._task.split_batches
+            self._split_rows = [self._all_rows.for_splits(batch) for batch in batches]
+            self._all_rows = self._split_rows[0]
 
     def _make_race(self) -> Race | None:
         """Return the race that drops candidates or ends when the time is up, if there is one."""
@@ -390,23 +405,6 @@ class SearchRun:
         self._warn_if_cut_short(results)
         self._warn_of_the_last_gain(results)
         return winner, results
-
-    def _check_order(self, compared: CandidateRecord, winner: Winner) -> None:
-        """Warn if the chosen candidate would be much better on rows held out at random."""
-        mixed = hold_out_at_random(winner.split_rows[0], self._source.source)
-        if mixed is None:
-            return
-        blocks = -float(mean_scores(compared.curves(winner.index)[1][None]).max())
-        chosen = winner.candidate
-        by_chance = self._boost([chosen], [mixed], "rows by chance").values[1, 0, 0]
-        at = int(np.nanargmax(by_chance))
-        if not OrderEffect.may_be_clear(blocks, -float(by_chance[at])):
-            return
-        (held_out,), (raw,) = predict_held_out(chosen, at + 1, [mixed])
-        link = chosen.link(mixed.training.n_threads)
-        effect = OrderEffect.of(blocks, held_out, link, raw)
-        if effect.is_clear:
-            warn(str(effect))
 
     def _warn_if_cut_short(self, results: SearchResults) -> None:
         """Warn of a search that was cut short."""
