@@ -222,6 +222,8 @@ def test_more_folds_than_rows_of_any_class_are_refused():
         ((4, 30), 3, 5),
         ((3, 4), 3, 4),
         ((500, 500), None, 5),
+        ((500, 500), 4, 10),  # folds are cut twice
+        ((500, 500), 5, 15),
     ],
 )
 def test_how_many_splits_there_are(counts, effort, expected):

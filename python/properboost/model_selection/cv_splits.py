@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import (
+    RepeatedStratifiedKFold,
     StratifiedGroupKFold,
     StratifiedKFold,
     StratifiedShuffleSplit,
@@ -88,11 +89,11 @@ LEAST_HELD_OUT, FOLDS_OF_FEW = 300, 3
 """The fewest held-out rows of a single split, and the folds that replace a smaller one."""
 
 
-def choose_folds(rows: Rows, *, grouped: bool, in_blocks: bool = False) -> CV:
+def choose_folds(rows: Rows, *, grouped: bool, in_blocks: bool = False, n_repeats: int = 1) -> CV:
     """Return stratified folds, at most as many as the largest class has rows for.
 
     They are random, so that every effort sees the same kind of rows, unless they are blocks:
-    neighbouring rows stay together there.
+    neighbouring rows stay together there.  `n_repeats` cuts random ones so many times.
     """
     most = int(count_rows(rows).max())
     if most < 2:
@@ -103,6 +104,8 @@ def choose_folds(rows: Rows, *, grouped: bool, in_blocks: bool = False) -> CV:
     n = min(most, FOLDS)
     if grouped:
         return StratifiedGroupKFold(n)
+    if n_repeats > 1 and not in_blocks:
+        return RepeatedStratifiedKFold(n_splits=n, n_repeats=n_repeats, random_state=0)
     return _cut(n, in_blocks=in_blocks)
 
 

@@ -25,6 +25,12 @@ MORE_OF_MEANS = 1.25
 Their number was chosen for single draws on fewer rows, which overfit earlier.
 """
 
+SLOWER_FROM, SLOWER = 4, 0.5
+"""The least effort at which averaged trees learn at a slower rate, and the factor.
+
+They have as many times more rounds.
+"""
+
 
 class FinalModel:
     """The draws, bags and rounds of the model of a search's winner."""
@@ -72,12 +78,22 @@ class FinalModel:
         params, n_before = results.best_params, results.of_winner["n_estimators_"]
         is_mean = getattr(params["weak_learner"], "n_draws", 1) > 1 or self._count_bags(params)
         is_open = self._space.n_estimators is None and chosen.options.weak_learner.is_grown
-        if is_mean and is_open and are_representative(self._rows):
-            most = self._most[chosen.selection]
-            n_estimators = max(min(round(MORE_OF_MEANS * n_before), most), n_before)
-            params["n_estimators"] = results.of_winner["n_estimators_"] = n_estimators
-            return float(n_estimators / n_before)
-        return 1.0
+        if not is_mean or not is_open or not are_representative(self._rows):
+            return 1.0
+        most = self._most[chosen.selection]
+        n_estimators = max(min(round(MORE_OF_MEANS * n_before), most), n_before)
+        if self._learns_slowly and n_estimators <= SLOWER * most:
+            params["learning_rate"] = SLOWER * chosen.options.find_rate(chosen.loss.rate_factor)
+            n_estimators = round(n_estimators / SLOWER)
+        params["n_estimators"] = results.of_winner["n_estimators_"] = n_estimators
+        return float(n_estimators / n_before)
+
+    @property
+    def _learns_slowly(self) -> bool:
+        """Whether trees may learn more slowly: the rate is open, and so is the time."""
+        search = self._search
+        is_open = "learning_rate" not in self._space and search.time_limit is None
+        return is_open and (search.effort or 0) >= SLOWER_FROM
 
     def deal_to_bags(self, results: SearchResults) -> tuple[SortedRows, BagPlan] | None:
         """Deal the rows to the bags of the model that was chosen, if it has any."""

@@ -89,6 +89,9 @@ __all__ = ["SearchRun"]
 FOLDS_FROM = 3
 """The least effort at which cv="auto" is folds, and not one split."""
 
+REPEATS: Mapping[int, int] = {4: 2, 5: 3}
+"""How many times random folds are cut anew, by effort: more splits choose less by chance."""
+
 COMPARING = 0.6
 """The share of a time limit in which candidates are compared; the final fit has the rest."""
 
@@ -248,9 +251,12 @@ class SearchRun:
         if not is_auto(search, "cv"):
             chosen: CV = search.cv
             return chosen
-        cheap = (search.effort or FOLDS_FROM) < FOLDS_FROM and not search.one_standard_error
-        choose = choose_split if cheap else choose_folds
-        return choose(self._rows, grouped=self._groups is not None, in_blocks=in_blocks)
+        grouped, effort = self._groups is not None, search.effort or FOLDS_FROM
+        if effort < FOLDS_FROM and not search.one_standard_error:
+            return choose_split(self._rows, grouped=grouped, in_blocks=in_blocks)
+        # Repeated folds share rows, so their standard errors would be too small.
+        n_repeats = 1 if search.one_standard_error else REPEATS.get(effort, 1)
+        return choose_folds(self._rows, grouped=grouped, in_blocks=in_blocks, n_repeats=n_repeats)
 
     def _read_task(self, cv: CV) -> CVTask:
         source, scoring = self._source.source, self._search.scoring

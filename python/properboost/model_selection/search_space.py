@@ -54,7 +54,7 @@ GAIN_RANGE = 64.0
 FEW_ROWS = 1000.0
 """Below so many rows the largest gain is multiplied by sqrt(FEW_ROWS / rows)."""
 
-DRAWS_OF_EFFORT = {1: 4, 2: 8, 3: 8, 4: 8, 5: 16}
+DRAWS_OF_EFFORT = {1: 4, 2: 8, 3: 16, 4: 16, 5: 32}
 """The draws of trees in the final model, by effort."""
 
 BAGS_FROM = 3
