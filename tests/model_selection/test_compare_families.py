@@ -67,7 +67,6 @@ def test_second_steps_move_what_helped_before():
         ("trees", 0, 0), ("trees", -1, 0), ("trees", 1, 0), ("trees", 0, -1), ("trees", 0, 1),
         ("trees", 2, 0),
     ]  # fmt: skip
-    assert ("trees", 1, 1) in run(lambda _, x, y: -10.0 + x - abs(y), [Family("trees")], 4)
 
 
 def test_one_split_decides_no_steps():
@@ -134,9 +133,30 @@ def test_readable_trees_have_draws_where_rows_are_enough_and_bags_if_all_models_
         params = model.fit(X[:n_rows], y[:n_rows]).best_params_
         return params["weak_learner"].n_draws, params.get("outer_bags", 0)
 
-    assert averages(1200) == (8, 0)
+    assert averages(1200) == (16, 0)
     assert averages(1200, readable=True) == (1, 16)
     assert averages(300) == (1, 16)
     assert averages(1200, {"outer_bags": 4}) == (1, 4)
     assert averages(1200, {"weak_learner__n_draws": 3}) == (3, 0)
     assert averages(1200, effort=2) == (8, 0)
+
+
+def test_high_efforts_average_slower_trees_unless_the_rate_or_the_time_is_given(monkeypatch):
+    one = [family for family in families.FAMILIES if family.name == "symmetric trees"]
+    monkeypatch.setattr(families, "FAMILIES", one)
+    X, y = make_rows(1200)
+
+    def rate_and_rounds(space=None, **settings):
+        model = search({"weak_learner": "tree"} | (space or {}), **{"cv": 2} | settings).fit(X, y)
+        again = pb.ProperBoostClassifier(**model.best_params_).fit(X, y)
+        np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+        chosen = model.cv_results_["n_estimators"][model.best_index_]
+        return model.best_params_["learning_rate"], model.n_estimators_ / round(1.25 * chosen)
+
+    assert rate_and_rounds(effort=3, max_estimators=1000) == (0.2, 1.0)
+    assert rate_and_rounds(effort=4, max_estimators=1000) == (0.1, 2.0)
+    assert rate_and_rounds({"learning_rate": 0.2}, effort=4, max_estimators=1000) == (0.2, 1.0)
+    assert rate_and_rounds(effort=4, max_estimators=1000, time_limit=1000) == (0.2, 1.0)
+    rate, rounds = rate_and_rounds(effort=4, max_estimators=8)  # these leave none to add
+    assert rate == 0.2
+    assert rounds <= 1.0

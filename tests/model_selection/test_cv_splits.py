@@ -222,6 +222,8 @@ def test_more_folds_than_rows_of_any_class_are_refused():
         ((4, 30), 3, 5),
         ((3, 4), 3, 4),
         ((500, 500), None, 5),
+        ((500, 500), 4, 10),  # folds are cut twice
+        ((500, 500), 5, 15),
     ],
 )
 def test_how_many_splits_there_are(counts, effort, expected):
@@ -239,8 +241,11 @@ def test_what_belongs_together_stays_together():
     y = np.repeat([0, 1], 1000)
     X = np.zeros((2000, 1))
     rows = read_rows(y, 2000)
+    for choose in (splits.choose_folds, splits.choose_split):
+        for _, held_out in choose(rows, grouped=False, in_blocks=True).split(X, y):
+            assert np.sum(np.diff(held_out) > 1) == 1  # a block of either class
     for _, held_out in splits.choose_folds(rows, grouped=False).split(X, y):
-        assert np.sum(np.diff(held_out) > 1) == 1  # a block of either class
+        assert np.diff(np.sort(held_out)).max() < 60  # from everywhere
     [(_, held_out)] = splits.choose_split(rows, grouped=False).split(X, y)
     [(_, again)] = splits.choose_split(rows, grouped=False).split(X, y)
     np.testing.assert_array_equal(again, held_out)

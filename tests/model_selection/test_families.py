@@ -209,7 +209,7 @@ def test_trees_that_draw_nothing_are_fitted_once():
     X, y = make_rows(150)
     model = search({"weak_learner": "tree", "weak_learner__max_features": 1.0}).fit(X, y)
     assert model.best_params_["weak_learner"].n_draws == 1
-    assert search({"weak_learner": "tree"}).fit(X, y).best_params_["weak_learner"].n_draws == 8
+    assert search({"weak_learner": "tree"}).fit(X, y).best_params_["weak_learner"].n_draws == 16
     bags = search({"weak_learner": "tree", "outer_bags": 4}, effort=2).fit(X, y)
     assert bags.best_params_["weak_learner"].n_draws == 1
     space = {"weak_learner": "tree", "weak_learner__n_draws": 3}

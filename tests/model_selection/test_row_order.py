@@ -1,4 +1,4 @@
-"""A search whose folds are blocks of rows warns if the order of rows matters."""
+"""A search warns if neighbouring rows are alike, and cuts blocks if they give each other away."""
 
 import warnings
 
@@ -7,77 +7,91 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 
 import properboost as pb
-from properboost.model_selection import search_run
 from properboost.model_selection.row_order import OrderEffect
 
+ALIKE = "neighbouring rows of the table are alike"
+GIVEN_AWAY, LESS_ALIKE = 0.97, 0.7
+"""The shares of a person's rows of one class at which blocks are taken, and at which not."""
 
-def visits(n_persons=50, n_visits=40, seed=0):
+
+def visits(n_persons=50, n_visits=40, seed=0, agree=GIVEN_AWAY):
     """Return rows sorted by person: each has a different place and mostly the same class."""
     random = np.random.default_rng(seed)
     place, sick = random.normal(size=(n_persons, 3)), random.random(n_persons) < 0.5
     person = np.repeat(np.arange(n_persons), n_visits)
     X = place[person] + 0.05 * random.normal(size=(len(person), 3))
-    y = np.where(random.random(len(person)) < 0.95, sick[person], ~sick[person])
+    y = np.where(random.random(len(person)) < agree, sick[person], ~sick[person])
     return X, y.astype(int)
 
 
-def search(X, y, interactions=0, **settings):
+def search(X, y, **settings):
+    """Return a search and the messages of its warnings."""
     settings = {"max_estimators": 30, "refit": False} | settings
-    return pb.ProperBoostClassifierCV({"interactions": interactions}, **settings).fit(X, y)
-
-
-def test_rows_sorted_by_person_cause_a_warning():
-    X, y = visits()
-    with pytest.warns(UserWarning, match="neighbouring rows of the table are alike") as record:
-        search(X, y)
-    assert len(record) == 1
-    assert "cv=StratifiedKFold(5, shuffle=True)" in str(record[0].message)
-
-
-def list_warnings(X, y, **settings):
-    """Return the messages of a search's warnings."""
     with warnings.catch_warnings(record=True) as record:
         warnings.simplefilter("always")
-        search(X, y, **settings)
-    return [str(warning.message) for warning in record]
+        model = pb.ProperBoostClassifierCV({"interactions": 0}, **settings).fit(X, y)
+    return model, [str(warning.message) for warning in record]
+
+
+@pytest.mark.parametrize(("effort", "folds", "blocks"), [(1, 1, 3), (2, 1, 3), (3, 5, 5)])
+def test_efforts_agree_on_rows_sorted_by_person(effort, folds, blocks):
+    X, y = visits(agree=LESS_ALIKE)
+    model, (message,) = search(X, y, effort=effort)
+    assert ALIKE in message
+    assert "chooses on random folds; if new rows will be of others, cv=5 chooses" in message
+    assert model.n_splits_ == folds
+
+    X, y = visits()
+    model, (message,) = search(X, y, effort=effort)
+    assert ALIKE in message
+    assert "chooses on blocks" in message
+    assert "cv=StratifiedKFold(5, shuffle=True) chooses" in message
+    assert model.n_splits_ == blocks
+
+
+def test_blocks_are_those_of_written_folds():
+    X, y = visits()
+    taken, _ = search(X, y, effort=3)
+    written, messages = search(X, y, effort=3, cv=5)
+    assert messages == []
+    np.testing.assert_array_equal(taken.validation_curves_, written.validation_curves_)
 
 
 def test_chosen_folds_cause_no_warning():
     X, y = visits()
-    assert list_warnings(X, y, cv=5) == []
-    assert list_warnings(X, y, cv=StratifiedKFold(5, shuffle=True, random_state=0)) == []
-    assert list_warnings(X, y, effort=2) == []  # one split, at random
+    assert search(X, y, cv=StratifiedKFold(5, shuffle=True, random_state=0))[1] == []
+    assert search(X, y, cv=StratifiedKFold(5))[1] == []
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_rows_in_random_order_cause_no_warning(seed):
     X, y = visits(seed=seed)
     order = np.random.default_rng(seed).permutation(len(y))
-    assert list_warnings(X[order], y[order]) == []
+    model, messages = search(X[order], y[order])
+    assert messages == []
+    by_chance, _ = search(X[order], y[order], cv=StratifiedKFold(5, shuffle=True, random_state=0))
+    np.testing.assert_array_equal(model.validation_curves_, by_chance.validation_curves_)
 
 
 def test_few_rows_cause_no_warning():
     X, y = visits(10, 20)
-    assert list_warnings(X, y) == []
+    assert search(X, y)[1] == []
+
+
+def test_a_split_that_would_be_too_small_leaves_enough_to_look_at():
+    X, _ = visits(60, 20)
+    y = np.repeat(np.random.default_rng(0).integers(8, size=60), 20)
+    _, (message,) = search(X, y)
+    assert "chooses on blocks" in message
 
 
 @pytest.mark.parametrize(
-    ("blocks", "mixed", "error", "clear"),
-    [(0.5, 0.3, 0.01, True), (0.5, 0.46, 0.001, False), (0.5, 0.3, 0.06, False),
-     (0.3, 0.5, 0.01, False), (np.nan, 0.3, 0.01, False), (np.inf, 0.3, 0.01, False)],
+    ("blocks", "mixed", "error", "clear", "cut"),
+    [(0.5, 0.3, 0.01, True, False), (0.5, 0.46, 0.001, False, False),
+     (0.5, 0.3, 0.06, False, False), (0.3, 0.5, 0.01, False, False),
+     (np.nan, 0.3, 0.01, False, False), (np.inf, 0.3, 0.01, False, False),
+     (0.95, 0.3, 0.01, True, True), (0.95, 0.3, 0.2, False, False)],
 )  # fmt: skip
-def test_an_effect_is_clear_beyond_chance_and_a_tenth(blocks, mixed, error, clear):
-    assert OrderEffect(blocks, mixed, error).is_clear == clear
-
-
-def test_an_interrupt_while_it_looks_leaves_out_what_would_come(monkeypatch):
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(search_run, "hold_out_at_random", interrupt)
-    X, y = visits()
-    assert search(X, y).ended_ is None  # all were compared
-    with pytest.warns(UserWarning, match="the search was interrupted"):
-        model = search(X, y, interactions=[0, 1])
-    assert model.ended_ == "interrupted"
-    assert model.best_params_["n_estimators"] >= 1
+def test_an_effect_is_clear_beyond_chance_and_a_tenth(blocks, mixed, error, clear, cut):
+    effect = OrderEffect(blocks, mixed, error)
+    assert (effect.is_clear, effect.needs_blocks) == (clear, cut)

@@ -90,7 +90,8 @@ def test_it_finds_what_grid_search_finds(binary, scoring, selection):
         grid | shared, scoring=scoring, rows_per_bin=None, effort=None
     )
     model = pb.ProperBoostClassifier(**PLAIN, **shared, rows_per_bin=None)
-    theirs = GridSearchCV(model, grid, scoring=scoring)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)  # those of cv="auto"
+    theirs = GridSearchCV(model, grid, scoring=scoring, cv=folds)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the chosen gain")
         ours.fit(X, y)

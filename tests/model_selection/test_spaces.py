@@ -109,7 +109,7 @@ def test_an_object_in_a_list_leaves_the_name_beside_it_to_the_search():
     whole = [c for c in trees.candidates if c.keeps_learner]
     by_name = [c for c in trees.candidates if not c.keeps_learner]
     assert {c.params["weak_learner"].n_draws for c in whole} == {1}
-    assert {c.params["weak_learner"].n_draws for c in by_name} == {8}
+    assert {c.params["weak_learner"].n_draws for c in by_name} == {16}
     alone = list_families({"weak_learner": "tree"})["trees"]
     assert _list_settings(trees, by_name[0]) == _list_settings(alone, alone.candidates[0])
     assert all(

@@ -77,7 +77,10 @@ ELSEWHERE = {
         "model_selection/boosted_together.py", "model_selection/split_rows.py",
     ],
     "model_selection/test_limited_time.py": ["model_selection/fit_in_time.py"],
-    "model_selection/test_search_cv.py": ["model_selection/search_run.py"],
+    "model_selection/test_search_cv.py": [
+        "model_selection/final_model.py", "model_selection/search_results.py",
+        "model_selection/search_run.py",
+    ],
     "model_selection/test_written.py": [
         "model_selection/combinations.py", "model_selection/space.py",
     ],

@@ -37,12 +37,10 @@ class Climb(NamedTuple):
     """Rounds of steps, ..."""
     families: int
     """... and families that take them."""
-    narrows: bool = False
-    """Whether later rounds change those settings alone whose steps helped before."""
 
 
-CLIMBS = {3: Climb(2, 1, narrows=True), 4: Climb(3, 2), 5: Climb(12, 7)}
-"""The steps by effort."""
+CLIMBS = {3: Climb(2, 1), 4: Climb(2, 2), 5: Climb(3, 4)}
+"""The steps by effort: later rounds change those settings alone whose steps helped before."""
 
 FAR_ERRORS, FAR_SHARE = 2.0, 0.05
 """The standard errors and the share of the best score by which a candidate is far behind it.
@@ -261,7 +259,7 @@ class _Comparison:
                 readable = [plan for plan in ranked if plan.is_readable]
                 stepping += [plan for plan in readable[:1] if not self._is_far_behind(plan)]
             for plan in stepping:
-                if not self._step(plan, narrows=climb.narrows and sweep > 0):
+                if not self._step(plan, narrows=sweep > 0):
                     return
             if len(self.known.candidates) == before:
                 return

@@ -48,6 +48,22 @@ class Winner:
     score: float
     """Their mean."""
 
+    @property
+    def params(self) -> dict[str, Any]:
+        """The classifier's parameters."""
+        return {**self.candidate.params, "n_estimators": self.n_estimators}
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The attributes that a search has of its winner."""
+        return {
+            "best_index_": self.index,
+            "best_score_": self.score,
+            "n_estimators_": self.n_estimators,
+            "family_": self.candidate.family,
+            "gain_": self.candidate.loss.gain,
+        }
+
 
 @dataclass(frozen=True, eq=False)
 class PairTrial:

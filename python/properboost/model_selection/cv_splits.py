@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import (
+    RepeatedStratifiedKFold,
     StratifiedGroupKFold,
     StratifiedKFold,
     StratifiedShuffleSplit,
@@ -88,11 +89,11 @@ LEAST_HELD_OUT, FOLDS_OF_FEW = 300, 3
 """The fewest held-out rows of a single split, and the folds that replace a smaller one."""
 
 
-def choose_folds(rows: Rows, *, grouped: bool) -> CV:
+def choose_folds(rows: Rows, *, grouped: bool, in_blocks: bool = False, n_repeats: int = 1) -> CV:
     """Return stratified folds, at most as many as the largest class has rows for.
 
-    Rows are not shuffled: they may be sorted by place, time or person.  Shuffled folds mix rows
-    that belong together, and their scores promise more than new places, times or persons will keep.
+    They are random, so that every effort sees the same kind of rows, unless they are blocks:
+    neighbouring rows stay together there.  `n_repeats` cuts random ones so many times.
     """
     most = int(count_rows(rows).max())
     if most < 2:
@@ -101,21 +102,29 @@ def choose_folds(rows: Rows, *, grouped: bool) -> CV:
             f"{len(rows.codes)} rows of {len(rows.classes)} classes"
         )
     n = min(most, FOLDS)
-    return (StratifiedGroupKFold if grouped else StratifiedKFold)(n)
+    if grouped:
+        return StratifiedGroupKFold(n)
+    if n_repeats > 1 and not in_blocks:
+        return RepeatedStratifiedKFold(n_splits=n, n_repeats=n_repeats, random_state=0)
+    return _cut(n, in_blocks=in_blocks)
 
 
-def choose_split(rows: Rows, *, grouped: bool) -> CV:
+def choose_split(rows: Rows, *, grouped: bool, in_blocks: bool = False) -> CV:
     """Return a split that holds out a fifth of the rows at random; folds if that is too few.
 
-    A single fold of sorted rows would depend on the place of the cut.  Few held-out rows decide by
-    chance, so all rows are held out in turn, at random as well.
+    Few held-out rows decide by chance, so all rows are held out in turn.  So are blocks, since one
+    block depends on its place.
     """
     if grouped or not are_representative(rows):
-        return choose_folds(rows, grouped=grouped)
+        return choose_folds(rows, grouped=grouped, in_blocks=in_blocks)
     held_out = 1.0 / FOLDS
-    if held_out * count_rows(rows).sum() < LEAST_HELD_OUT:
-        return StratifiedKFold(FOLDS_OF_FEW, shuffle=True, random_state=0)
+    if in_blocks or held_out * count_rows(rows).sum() < LEAST_HELD_OUT:
+        return _cut(FOLDS_OF_FEW, in_blocks=in_blocks)
     return StratifiedShuffleSplit(1, test_size=held_out, random_state=0)
+
+
+def _cut(n: int, *, in_blocks: bool) -> StratifiedKFold:
+    return StratifiedKFold(n) if in_blocks else StratifiedKFold(n, shuffle=True, random_state=0)
 
 
 def are_representative(rows: Rows) -> bool:

@@ -21,6 +21,8 @@ from properboost.model_selection.combinations import (
     show,
 )
 from properboost.model_selection.search_space import (
+    BAGS_FROM,
+    DRAWS_OF_EFFORT,
     Candidate,
     SearchParameters,
     Step,
@@ -35,8 +37,6 @@ from properboost.parameters.declare import check_declared, declared, read, read_
 from properboost.parameters.learners import LEARNERS, MOST_READABLE, ROWS_PER_BIN, Learner, Tree
 
 __all__ = [
-    "BAGS_FROM",
-    "DRAWS_OF_EFFORT",
     "FAMILIES",
     "GRID",
     "NAMES",
@@ -493,14 +493,6 @@ def is_auto(search: Any, name: str) -> bool:
     """Whether a search chooses a parameter by itself."""
     value = getattr(search, name)
     return isinstance(value, str) and value == "auto"
-
-
-DRAWS_OF_EFFORT = {1: 4, 2: 8, 3: 8, 4: 8, 5: 16}
-"""The draws of trees in the final model, by effort."""
-
-
-BAGS_FROM = 3
-"""The least effort at which readable models have bags, and trees among them no draws."""
 
 
 def _count_draws(family: Family, effort: int | None) -> int:

@@ -1,17 +1,23 @@
-"""The effect of the order of rows: neighbours may be related, so blocks as folds matter."""
+"""The effect of the order of rows: neighbours may be alike, so blocks as folds matter."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold
 
+from properboost.data.labels import Rows
 from properboost.losses.probabilities import Link, log_losses
-from properboost.model_selection.cv_splits import are_representative, choose_split, find_splits
+from properboost.model_selection.cv_splits import are_representative, find_splits
 from properboost.model_selection.split_rows import SplitRows
 from properboost.scoring import HeldOutRows
 
-__all__ = ["OrderEffect", "hold_out_at_random"]
+__all__ = ["ROUNDS", "OrderEffect", "hold_out_both_ways"]
+
+ROUNDS = 30
+"""The rounds after which neighbours show: more would sharpen this, and cost time."""
 
 ERRORS = 4.0
 """Standard errors, ..."""
@@ -19,13 +25,22 @@ ERRORS = 4.0
 SHARE = 0.1
 """... and the share of the log loss, by which blocks must be worse for a warning."""
 
-BLOCKS = 5
-"""Rows that blocks hold out, for each row that is held out at random."""
+GIVEN_AWAY = 3.0
+"""How many times worse blocks must be for the folds to be blocks.
+
+Then random rows have neighbours that give their labels away, which new rows may lack.
+"""
+
+CUTS, HELD_OUT = 5, (0, 4)
+"""The blocks of rows, and those that are held out: with one border each, few persons are cut."""
+
+AT_RANDOM = 3
+"""The rows of the other blocks for each that is held out at random."""
 
 
 @dataclass(frozen=True)
 class OrderEffect:
-    """The log loss on rows held out in blocks, and on a fifth as many held out at random."""
+    """The log loss of a model on blocks of rows that it lacks, and on rows drawn from its own."""
 
     blocks: float
     mixed: float
@@ -34,42 +49,63 @@ class OrderEffect:
 
     @classmethod
     def of(
-        cls, blocks: float, held_out: HeldOutRows, link: Link, raw: NDArray[np.float64]
+        cls, held_out: Sequence[HeldOutRows], raws: Sequence[NDArray[np.float64]], link: Link
     ) -> "OrderEffect":
-        """Return the effect, from raw predictions of the rows held out at random."""
-        losses = log_losses(link.probabilities(raw), held_out.codes)
-        weight = np.ones(len(losses)) if held_out.weight is None else held_out.weight
-        mean = float(np.average(losses, weights=weight))
-        variance = float(np.average((losses - mean) ** 2, weights=weight))
-        alike = weight.sum() ** 2 / (weight**2).sum()  # rows of equal weight
-        return cls(blocks, mean, float(variance * (1.0 + 1.0 / BLOCKS) / alike) ** 0.5)
-
-    @staticmethod
-    def may_be_clear(blocks: float, mixed: float) -> bool:
-        """Whether blocks are so much worse that the standard error is worth computing."""
-        return bool(np.isfinite(blocks - mixed) and blocks - mixed > SHARE * blocks)
+        """Return the effect, from raw predictions of the blocks and of the rows drawn."""
+        means, variances = [], []
+        for rows, raw in zip(held_out, raws, strict=True):
+            losses = log_losses(link.probabilities(raw), rows.codes)
+            weight = np.ones(len(losses)) if rows.weight is None else rows.weight
+            means.append(float(np.average(losses, weights=weight)))
+            alike = weight.sum() ** 2 / (weight**2).sum()  # rows of equal weight
+            variance = np.average((losses - means[-1]) ** 2, weights=weight)
+            variances.append(float(variance / alike))
+        return cls(means[0], means[1], sum(variances) ** 0.5)
 
     @property
     def is_clear(self) -> bool:
-        """Whether blocks are worse by more than chance."""
-        beyond_chance = self.blocks - self.mixed > ERRORS * self.error
-        return self.may_be_clear(self.blocks, self.mixed) and beyond_chance
+        """Whether blocks are worse by more than chance, and enough to matter."""
+        worse = self.blocks - self.mixed
+        return bool(np.isfinite(worse) and worse > max(ERRORS * self.error, SHARE * self.blocks))
+
+    @property
+    def needs_blocks(self) -> bool:
+        """Whether random rows are too easy beside rows without neighbours."""
+        return self.is_clear and self.blocks > GIVEN_AWAY * self.mixed
 
     def __str__(self) -> str:
         """Return the warning, with advice."""
+        same, other = "of the same persons, places or times", "of others"
+        taken, if_not, advice = ("random folds", other, "cv=5")
+        if self.needs_blocks:
+            taken, if_not, advice = ("blocks", same, "cv=StratifiedKFold(5, shuffle=True)")
         return (
-            "neighbouring rows of the table are alike: the log loss of the chosen candidate is "
-            f"{self.blocks:.4g} on the blocks of rows that the search holds out, and "
-            f"{self.mixed:.4g} on rows drawn at random.  If new rows will be of other persons, "
-            "places or times than these, cv=5 keeps the blocks, without this warning; if of the "
-            "same, cv=StratifiedKFold(5, shuffle=True) chooses for them"
+            "neighbouring rows of the table are alike: the log loss of a small model is "
+            f"{self.blocks:.4g} on blocks of rows that it lacks, and {self.mixed:.4g} on rows "
+            f"drawn from its own.  The search chooses on {taken}; if new rows will be {if_not}, "
+            f"{advice} chooses for them"
         )
 
 
-def hold_out_at_random(blocks: SplitRows, X: Any) -> SplitRows | None:
-    """Return the rows for a split drawn at random; None if they are too few for one."""
-    rows = blocks.rows
+def hold_out_both_ways(arranged: SplitRows, X: Any) -> SplitRows | None:
+    """Return rows for two splits with the same training rows; None if they are too few.
+
+    The first holds out blocks of neighbouring rows, the second rows drawn from the other blocks.
+    """
+    rows = arranged.rows
     if not are_representative(rows):
         return None
-    (batch,) = find_splits(choose_split(rows, grouped=False), X, rows, None)
-    return blocks.for_splits(batch)
+    (batch,) = find_splits([*_split_both_ways(rows)], X, rows, None)
+    return arranged.for_splits(batch)
+
+
+def _split_both_ways(rows: Rows) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    codes = rows.of_table.codes
+    used = np.flatnonzero(codes < len(rows.classes))
+    folds = [test for _, test in StratifiedKFold(CUTS).split(used, codes[used])]
+    blocks = used[np.concatenate([folds[k] for k in HELD_OUT])]
+    others = np.setdiff1d(used, blocks)
+    drawing = StratifiedKFold(AT_RANDOM, shuffle=True, random_state=0)
+    train, drawn = next(drawing.split(others, codes[others]))
+    yield others[train], blocks
+    yield others[train], others[drawn]

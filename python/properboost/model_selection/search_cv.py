@@ -28,7 +28,8 @@ from properboost.model_selection.deadline import StopInTime
 from properboost.model_selection.families import SearchDesign, check_search, design_search
 from properboost.model_selection.search_html import write_search
 from properboost.model_selection.search_record import record_search
-from properboost.model_selection.search_run import SearchRun, WithSearchResults
+from properboost.model_selection.search_results import WithSearchResults
+from properboost.model_selection.search_run import SearchRun
 from properboost.model_selection.search_space import SearchParameters
 from properboost.model_selection.search_stages import list_stages
 from properboost.model_selection.space import Classifier

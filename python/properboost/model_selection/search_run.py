@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import StratifiedKFold
 
 from properboost.data.distinct import find_distinct
 from properboost.data.labels import Rows, SortedRows, read_groups
 from properboost.data.whole_sums import add_up_by
 from properboost.engine.protocols import RowSource, TrainingRows
-from properboost.fitting.bag_assignment import deal_to_bags, design_for
 from properboost.fitting.intercept import add_intercepts
 from properboost.fitting.patience import make_patience
 from properboost.losses.probabilities import Link
@@ -56,44 +54,43 @@ from properboost.model_selection.cv_splits import (
 )
 from properboost.model_selection.deadline import Deadline, StopInTime
 from properboost.model_selection.families import (
-    BAGS_FROM,
-    DRAWS_OF_EFFORT,
     NAMES,
     SearchDesign,
     is_auto,
     list_plans,
 )
+from properboost.model_selection.final_model import FinalModel
 from properboost.model_selection.fit_in_time import FinalFit
 from properboost.model_selection.limited_time import choose_sample
 from properboost.model_selection.one_standard_error import regularize
 from properboost.model_selection.prefer_readable import prefer_readable
 from properboost.model_selection.race import Race
-from properboost.model_selection.row_order import OrderEffect, hold_out_at_random
+from properboost.model_selection.row_order import ROUNDS as ROUNDS_OF_ORDER
+from properboost.model_selection.row_order import OrderEffect, hold_out_both_ways
 from properboost.model_selection.search_record import flatten, is_default
+from properboost.model_selection.search_results import SearchResults
 from properboost.model_selection.search_space import Candidate, warn_of_free_gains
 from properboost.model_selection.space import Space
 from properboost.model_selection.split_rows import SplitRows, arrange, count_models
 from properboost.model_selection.through_joblib import has_workers, score_outside
 from properboost.models.bag_design import BagPlan
 from properboost.notices import warn
-from properboost.parameters import checks
 from properboost.parameters.boosting import BoostingOptions
 from properboost.parameters.declare import Parameter, declared
 from properboost.parameters.kinds import CONDITIONAL, SOLVED
-from properboost.parameters.learners import LEARNERS, Tree
+from properboost.parameters.learners import LEARNERS
 from properboost.parameters.rows import read_binning
 from properboost.parameters.splitters import CV
-from properboost.parameters.stages import make_bags
 from properboost.progress import Report, show_progress
 from properboost.scoring import BUILT_IN, HeldOutRows, Score
 
-__all__ = ["SearchResults", "SearchRun", "WithSearchResults"]
+__all__ = ["SearchRun"]
 
 FOLDS_FROM = 3
 """The least effort at which cv="auto" is folds, and not one split."""
 
-AUTO_BAGS = 16
-"""The bags of readable models from `BAGS_FROM` on."""
+REPEATS: Mapping[int, int] = {4: 2, 5: 3}
+"""How many times random folds are cut anew, by effort: more splits choose less by chance."""
 
 COMPARING = 0.6
 """The share of a time limit in which candidates are compared; the final fit has the rest."""
@@ -110,81 +107,8 @@ OF_A_GROUP, LEAST_OF_A_GROUP = 0.4, 0.04
 It is at least the other share of the limit: in less time they would hardly begin.
 """
 
-MORE_OF_MEANS = 1.25
-"""The factor on the rounds of trees whose draws or bags are averaged, where rows are enough.
-
-Their number was chosen for single draws on fewer rows, which overfit earlier.
-"""
-
 MOST_ROUNDS, MOST_CYCLES = 1000, 200
 """The most estimators where ``max_estimators`` is None."""
-
-
-@dataclass(eq=False)
-class SearchResults:
-    """The results of a search, which become attributes of the estimator."""
-
-    cv_results: dict[str, Any]
-    validation_curves: NDArray[np.float64]
-    family_results: dict[str, NDArray[Any]] | None = None
-    interaction_results: dict[str, NDArray[Any]] | None = None
-    calibration: dict[str, Any] | None = None
-    held_out_scores: dict[str, Any] | None = None
-    """The number of held-out rows, and the winner's log loss and accuracy on them, calibrated."""
-    ended: str | None = None
-    """The reason for which the search ended early, if it did."""
-    of_winner: dict[str, Any] = field(default_factory=dict)
-    best_params: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def n_splits(self) -> int:
-        """The number of splits on which the candidates were compared."""
-        return sum(name.startswith("split") for name in self.cv_results if "test_score" in name)
-
-    def take(self, winner: Winner) -> None:
-        """Take the winner's description."""
-        chosen = winner.candidate
-        self.best_params = {**chosen.params, "n_estimators": winner.n_estimators}
-        self.of_winner = {
-            "best_index_": winner.index,
-            "best_score_": winner.score,
-            "n_estimators_": winner.n_estimators,
-            "family_": chosen.family,
-            "gain_": chosen.loss.gain,
-        }
-
-    def describe(self) -> dict[str, Any]:
-        """Return the attributes of an estimator with these results."""
-        attributes = {
-            **self.of_winner,
-            "cv_results_": self.cv_results,
-            "family_results_": self.family_results,
-            "ended_": self.ended,
-            "calibration_": self.calibration,
-            "held_out_scores_": self.held_out_scores,
-            "best_params_": self.best_params,
-            "_validation_curves": self.validation_curves,
-        }
-        if self.interaction_results is not None:
-            attributes["interaction_results_"] = self.interaction_results
-        return attributes
-
-
-class WithSearchResults:
-    """The attributes that `SearchResults` describes."""
-
-    best_index_: int
-    best_params_: dict[str, Any]
-    best_score_: float
-    calibration_: dict[str, Any] | None
-    held_out_scores_: dict[str, Any] | None
-    cv_results_: dict[str, Any]
-    ended_: str | None
-    family_: str | None
-    gain_: float
-    family_results_: dict[str, NDArray[Any]] | None
-    interaction_results_: dict[str, NDArray[Any]]
-    _validation_curves: NDArray[np.float64] | None
 
 
 class SearchRun:
@@ -204,26 +128,30 @@ class SearchRun:
         self._settled = settled
         self._space, self._by_family = settled.space, settled.by_family
         self._groups = read_groups(groups, source.n_rows)
-        cv = self._choose_cv(grouped=groups is not None)
-        self._cuts_blocks = (
-            is_auto(search, "cv")
-            and groups is None
-            and (search.effort or 0) >= FOLDS_FROM
-            and isinstance(cv, StratifiedKFold)
-        )
-        self._task = read_task(source.source, rows, cv=cv, scoring=search.scoring, groups=groups)
+        sample = self._choose_sample()
+        self._task = self._read_task(self._choose_cv() if sample is None else sample)
         class_weights = add_up_by(rows.codes, rows.training_weight, len(rows.classes))
         self._plans = list_plans(search, settled, rows.total, class_weights)
         if not self._by_family:
             warn_of_free_gains(self._space, self._plans[0].candidates)
-        self.training, self._split_rows = self._encode()
+        self._all_rows, self._split_rows = self._encode()
+        if is_auto(search, "cv") and self._groups is None and sample is None:
+            self._follow_order()
         most = self._count_estimators(self._space.n_estimators)
         self._final = FinalFit(
             self.deadline, self._space, self._split_rows, self.training.n_rows, most
         )
+        self._model = FinalModel(
+            search, self._space, rows, self._groups, most, self._final.count_bags
+        )
         self._is_sample = self.deadline.is_limited and self._final.row_ratio > FEW_COMPARED
         self._limit = self.deadline.share(COMPARING_SAMPLES if self._is_sample else COMPARING)
         self._race = self._make_race()
+
+    @property
+    def training(self) -> TrainingRows:
+        """All rows."""
+        return self._all_rows.training
 
     @property
     def stop(self) -> StopInTime | None:
@@ -235,10 +163,9 @@ class SearchRun:
         search = self._search
         compared = self._compare()
         winner, results = self._choose(compared)
-        interrupted = results.ended is None and self._interrupts_check(compared, winner)
         pairs = wants_pairs(self._space, search.effort)
-        if results.ended is None and pairs and (interrupted or self._limit()):
-            results.ended = "interrupted" if interrupted else "time_limit"
+        if results.ended is None and pairs and self._limit():
+            results.ended = "time_limit"
             self._warn_if_cut_short(results)
         base = None
         if results.ended is None and pairs:
@@ -252,36 +179,10 @@ class SearchRun:
         if search.calibrate and not self._space.pins_calibration:
             self._calibrate(winner, results)
         if self._by_family and not self._is_sample and not search.one_standard_error:
-            self._take_draws(winner.candidate, results.best_params)
-            self._take_more_rounds(winner.candidate, results)
+            self._final.expect_rounds(self._model.average(winner.candidate, results))
         if self.deadline.is_limited:
             self._fit_to_time(winner.candidate, results)
         return winner, results
-
-    def _take_draws(self, chosen: Candidate, params: dict[str, Any]) -> None:
-        """Average draws of readable trees, and no bags, where rows are enough.
-
-        Bags leave out rows, which costs more where labels have little noise.  A search for readable
-        models alone keeps them, because they have standard errors.
-        """
-        learner, space = params["weak_learner"], self._space
-        are_open = not chosen.keeps_learner and "weak_learner__n_draws" not in space
-        if self._search.readable or not are_open or "outer_bags" in params:
-            return
-        effort, is_one = self._search.effort or 0, isinstance(learner, Tree) and learner.draws
-        if is_one and effort >= BAGS_FROM and are_representative(self._rows):
-            params["weak_learner"] = learner.replace(n_draws=DRAWS_OF_EFFORT[effort])
-
-    def _take_more_rounds(self, chosen: Candidate, results: SearchResults) -> None:
-        """Give trees that are averaged more rounds than single draws."""
-        params, n_before = results.best_params, results.of_winner["n_estimators_"]
-        is_mean = getattr(params["weak_learner"], "n_draws", 1) > 1 or self._count_bags(params)
-        is_open = self._space.n_estimators is None and chosen.options.weak_learner.is_grown
-        if is_mean and is_open and are_representative(self._rows):
-            most = self._count_estimators(None)[chosen.selection]
-            n_estimators = max(min(round(MORE_OF_MEANS * n_before), most), n_before)
-            params["n_estimators"] = results.of_winner["n_estimators_"] = n_estimators
-            self._final.expect_rounds(n_estimators / n_before)
 
     def _go_on(self, winner: Winner, results: SearchResults) -> Winner:
         """Return the winner with as many estimators as help, if its group had too little time."""
@@ -301,7 +202,8 @@ class SearchRun:
             return winner
         longer = _pick([chosen], scores, 0, int(best_at[0]), self._split_rows)
         before = results.best_params
-        results.take(replace(longer, index=winner.index))
+        taken = replace(longer, index=winner.index)
+        results.take(taken.params, taken.attributes)
         results.best_params = before | results.best_params
         return longer
 
@@ -315,16 +217,6 @@ class SearchRun:
         params |= final.hurry(chosen, params["n_estimators"])
         results.of_winner["n_estimators_"] = params["n_estimators"]
 
-    def _interrupts_check(self, compared: CandidateRecord, winner: Winner) -> bool:
-        """Check the order of rows if there is time; return whether a user interrupted that."""
-        if not self._cuts_blocks or self._limit():
-            return False
-        try:
-            self._check_order(compared, winner)
-        except KeyboardInterrupt:
-            return True
-        return False
-
     def _calibrate(self, winner: Winner, results: SearchResults) -> None:
         """Record the corrections of the winner's probabilities, and the time of a fit."""
         begin = time.perf_counter()
@@ -335,61 +227,67 @@ class SearchRun:
 
     def _time_a_round(self, chosen: Candidate) -> float:
         """Return the seconds of a candidate's round with all rows."""
-        learns = replace(self._batch, roles=np.full_like(self._batch.roles[:1], TRAIN))
-        return time_a_round(chosen, SplitRows(self._rows, self._order, learns, self.training))
+        batch = self._all_rows.splits
+        learns = replace(batch, roles=np.full_like(batch.roles[:1], TRAIN))
+        return time_a_round(chosen, replace(self._all_rows, splits=learns))
 
     def deal_to_bags(self, results: SearchResults) -> tuple[SortedRows, BagPlan] | None:
         """Deal the rows to the bags of the model that was chosen, if it has any."""
-        params = results.best_params
-        are_pinned, n_bags = "outer_bags" in params, self._count_bags(params)
-        if not n_bags:
-            return None
-        try:
-            design = design_for(params["weak_learner"], n_bags)
-            seed = checks.seed(self._search.random_state)
-            order, bags = deal_to_bags(self._rows, design, seed, self._groups)
-        except ValueError:
-            if are_pinned:
-                raise
-            return None
-        params.setdefault("outer_bags", n_bags)
-        return order, bags
-
-    def _count_bags(self, params: Mapping[str, Any]) -> int:
-        """Return the bags of a model with these parameters."""
-        learner = params["weak_learner"]
-        if "outer_bags" in params:
-            return make_bags(params["outer_bags"]).n_bags
-        if (self._search.effort or 0) < BAGS_FROM or not learner.is_readable:
-            return 0
-        return self._final.count_bags(AUTO_BAGS if getattr(learner, "n_draws", 1) == 1 else 0)
+        return self._model.deal_to_bags(results)
 
     # -- setting up --------------------------------------------------------------------------------
 
-    def _choose_cv(self, *, grouped: bool) -> CV:
-        """Return the splitter of the rows."""
+    def _choose_sample(self) -> CV | None:
+        """Return the split of a sample that is all a time limit allows, if it allows no more."""
+        search = self._search
+        is_open = is_auto(search, "cv") and self._groups is None
+        if not is_open or not self._by_family or search.one_standard_error:
+            return None
+        return choose_sample(search, self._rows)
+
+    def _choose_cv(self, *, in_blocks: bool = False) -> CV:
+        """Return the splitter of the rows; `in_blocks` keeps neighbours together."""
         search = self._search
         if not is_auto(search, "cv"):
             chosen: CV = search.cv
             return chosen
-        sample = None
-        if self._by_family and not grouped and not search.one_standard_error:
-            sample = choose_sample(search, self._rows)
-        if sample is not None:
-            return sample
-        cheap = (search.effort or FOLDS_FROM) < FOLDS_FROM and not search.one_standard_error
-        return (choose_split if cheap else choose_folds)(self._rows, grouped=grouped)
+        grouped, effort = self._groups is not None, search.effort or FOLDS_FROM
+        if effort < FOLDS_FROM and not search.one_standard_error:
+            return choose_split(self._rows, grouped=grouped, in_blocks=in_blocks)
+        # Repeated folds share rows, so their standard errors would be too small.
+        n_repeats = 1 if search.one_standard_error else REPEATS.get(effort, 1)
+        return choose_folds(self._rows, grouped=grouped, in_blocks=in_blocks, n_repeats=n_repeats)
 
-    def _encode(self) -> tuple[TrainingRows, list[SplitRows]]:
-        """Return the rows as codes, and in the orders that splits need."""
+    def _read_task(self, cv: CV) -> CVTask:
+        source, scoring = self._source.source, self._search.scoring
+        return read_task(source, self._rows, cv=cv, scoring=scoring, groups=self._groups)
+
+    def _encode(self) -> tuple[SplitRows, list[SplitRows]]:
+        """Return the rows as codes, all of them and in the orders that splits need."""
         first = self._task.split_batches[0]
         order = self._rows.sort(first.part, first.roles.shape[1])
         options = read_binning(self._search, self._settled.rows_per_bin)
         needs_means = self._settled.needs_means
         training = self._source.encode(options, self._rows, order, with_means=needs_means)
-        self._batch, self._order = first, order
         batches, limited = self._task.split_batches, self.deadline.is_limited
-        return training, list(arrange(self._rows, batches, order, training, copies_used=limited))
+        split_rows = arrange(self._rows, batches, order, training, copies_used=limited)
+        return SplitRows(self._rows, order, first, training), list(split_rows)
+
+    def _follow_order(self) -> None:
+        """Warn if neighbouring rows are alike, and cut blocks if they give each other away."""
+        both = hold_out_both_ways(self._all_rows, self._source.source)
+        if both is None:
+            return
+        small = self._plans[-1].candidates[0]
+        held_out, raws = predict_held_out(small, ROUNDS_OF_ORDER, [both])
+        effect = OrderEffect.of(held_out, raws, small.link(self.training.n_threads))
+        if effect.is_clear:
+            warn(str(effect))
+        if effect.needs_blocks:
+            self._task = self._read_task(self._choose_cv(in_blocks=True))
+            batches = self._task.split_batches
+            self._split_rows = [self._all_rows.for_splits(batch) for batch in batches]
+            self._all_rows = self._split_rows[0]
 
     def _make_race(self) -> Race | None:
         """Return the race that drops candidates or ends when the time is up, if there is one."""
@@ -509,27 +407,10 @@ class SearchRun:
         if search.one_standard_error:
             c, at = regularize(candidates, NAMES, curves, best_at, c, any_number=any_number)
         winner = _pick(candidates, scores, c, at, self._split_rows)
-        results.take(winner)
+        results.take(winner.params, winner.attributes)
         self._warn_if_cut_short(results)
         self._warn_of_the_last_gain(results)
         return winner, results
-
-    def _check_order(self, compared: CandidateRecord, winner: Winner) -> None:
-        """Warn if the chosen candidate would be much better on rows held out at random."""
-        mixed = hold_out_at_random(winner.split_rows[0], self._source.source)
-        if mixed is None:
-            return
-        blocks = -float(mean_scores(compared.curves(winner.index)[1][None]).max())
-        chosen = winner.candidate
-        by_chance = self._boost([chosen], [mixed], "rows by chance").values[1, 0, 0]
-        at = int(np.nanargmax(by_chance))
-        if not OrderEffect.may_be_clear(blocks, -float(by_chance[at])):
-            return
-        (held_out,), (raw,) = predict_held_out(chosen, at + 1, [mixed])
-        link = chosen.link(mixed.training.n_threads)
-        effect = OrderEffect.of(blocks, held_out, link, raw)
-        if effect.is_clear:
-            warn(str(effect))
 
     def _warn_if_cut_short(self, results: SearchResults) -> None:
         """Warn of a search that was cut short."""
@@ -649,7 +530,7 @@ class SearchRun:
             if not is_better:
                 results.best_params |= {"interactions": 0} if self._space.pins_pairs else {}
                 return winner
-            results.take(base)
+            results.take(base.params, base.attributes)
             results.of_winner["family_"] = PAIRS
         results.of_winner["best_score_"] = taken.score
         results.best_params |= {"interactions": 0, **taken.candidate.params}

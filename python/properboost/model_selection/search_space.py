@@ -31,6 +31,8 @@ from properboost.parameters.stages import (
 )
 
 __all__ = [
+    "BAGS_FROM",
+    "DRAWS_OF_EFFORT",
     "N_GAINS",
     "Candidate",
     "SearchParameters",
@@ -51,6 +53,12 @@ GAIN_RANGE = 64.0
 
 FEW_ROWS = 1000.0
 """Below so many rows the largest gain is multiplied by sqrt(FEW_ROWS / rows)."""
+
+DRAWS_OF_EFFORT = {1: 4, 2: 8, 3: 16, 4: 16, 5: 32}
+"""The draws of trees in the final model, by effort."""
+
+BAGS_FROM = 3
+"""The least effort at which readable models have bags, and trees among them no draws."""
 
 
 @parameters

@@ -22,7 +22,7 @@ WEIGHTS: Mapping[str, float] = {
 }
 """The time of each family's first candidates, compared with that of tables, on ADULT."""
 
-OF_STEPS: Mapping[int, float] = {3: 5.0, 4: 40.0, 5: 150.0}
+OF_STEPS: Mapping[int, float] = {3: 5.0, 4: 10.0, 5: 20.0}
 """The time of steps from the best by effort, in the same unit."""
 
 OF_PAIRS, OF_FINAL, OF_GRID = 6.0, 9.0, 100.0
