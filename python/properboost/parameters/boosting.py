@@ -215,7 +215,7 @@ class RoundParameters:
         doc="""
         The rows of each round that choose its feature or splits, where there are over twice as
         many.  "auto" is 32,768 for tables and stumps of 262,144 rows, 163,840 a class for trees,
-        and else None.
+        else None.
         """,
         option="rows by which a round's feature, or a tree's splits, are chosen; none is all; auto "
         "is 32,768 for look-up tables and stumps of many rows, and 163,840 a class for trees",

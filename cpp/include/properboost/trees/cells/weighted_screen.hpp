@@ -26,7 +26,7 @@ namespace properboost {
 // of little weight and much curvature, which would count for very many rows.
 class WeightedScreen {
  public:
-  // What one model adds to the chances: its rows' weights and, if needed, curvatures.
+  // The part of one model in the chances: its rows' weights and, if needed, curvatures.
   struct Model {
     const float* weight;
     const float* curvature;  // or null
