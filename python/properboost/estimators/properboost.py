@@ -71,8 +71,7 @@ class ProperBoostClassifier(
     and its inverse link turns F into a probability; the gain regularises probabilities.  The rounds
     add up to functions of few features, see `terms_`.
 
-    The first eight parameters matter most.  Others describe rounds, classes, bins, rows and
-    running.
+    The first eight parameters matter most.
 
     Attributes
     ----------

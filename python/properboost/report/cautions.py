@@ -185,7 +185,7 @@ def _list_of_noise(terms: Sequence[Term], effects: Sequence[Effect]) -> Iterator
     words = [term.name for term in features if term.within_noise]
     noisy = sum(bool(term.within_noise) for term in pairs)
     if noisy > 0:
-        words.append(f"{noisy:,} of {count(len(pairs), 'pair', 'pairs')} of features")
+        words.append(f"{noisy:,} of {count(len(pairs), 'joint effect', 'joint effects')}")
     if words:
         yield Caution(
             "Effects that may be chance",
