@@ -209,14 +209,14 @@ def _describe_boosted(description: Description, model: PredictingMixin) -> Descr
 def _describe_ordered(model: Any) -> Description:
     """Return the description of F, with the link and the order of the classes."""
     check_fitted(model)
+    link, ranks, moves = model._link, model._ranks, model._moves
     described = replace(
         describe(model.estimator_),
         name=type(model).__name__,
         classes=read_classes(model.classes_),
-        link=model._link,
-        ranks=model._ranks,
+        link=link,
+        ranks=ranks,
     )
-    moves = model._moves
     if moves is None:
         return described
     n_moves = len(model.thresholds_)

@@ -300,15 +300,20 @@ class _Comparison:
             steps = [step for step in steps if self._helpful[plan.name] & {*step.settings}]
         if not self.run([step.candidate for step in steps], plan.name, at):
             return False
-        rated = {_name(c): r for c, r in zip(known.candidates, known.ratings, strict=True)}
-        ratings = [rated.get(_name(step.candidate), -np.inf) for step in steps]
-        better = [k for k, rating in enumerate(ratings) if rating > known.ratings[at]]
-        self._helpful[plan.name] = {name for k in better for name in steps[k].settings}
+        better = self._list_better(steps, known.ratings[at])
+        self._helpful[plan.name] = {name for step in better for name in step.settings}
         if len(better) < 2:
             return True
-        better.sort(key=lambda k: ratings[k])  # later steps of one ladder override earlier ones
-        combined = plan.combine(known.candidates[at], [steps[k] for k in better])
+        combined = plan.combine(known.candidates[at], better)
         return self.run([] if combined is None else [combined], plan.name, at)
+
+    def _list_better(self, steps: Sequence[Step], rating: float) -> list[Step]:
+        """Return the steps of a higher rating, the best last: it overrides those of its ladder."""
+        known = self.known
+        rated = {_name(c): r for c, r in zip(known.candidates, known.ratings, strict=True)}
+        ratings = [rated.get(_name(step.candidate), -np.inf) for step in steps]
+        better = sorted((r, k) for k, r in enumerate(ratings) if r > rating)
+        return [steps[k] for _, k in better]
 
 
 def _name(candidate: Candidate) -> str:

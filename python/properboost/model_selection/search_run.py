@@ -163,17 +163,7 @@ class SearchRun:
         search = self._search
         compared = self._compare()
         winner, results = self._choose(compared)
-        pairs = wants_pairs(self._space, search.effort)
-        if results.ended is None and pairs and self._limit():
-            results.ended = "time_limit"
-            self._warn_if_cut_short(results)
-        base = None
-        if results.ended is None and pairs:
-            base = self._find_base(compared, results, winner)
-        if base is not None:
-            winner = self._search_pairs(base, winner, results)
-        elif self._space.pins_pairs:
-            results.best_params["interactions"] = self._take_pairs_untried()
+        winner = self._add_pairs(compared, winner, results)
         if self.deadline.is_limited and not search.one_standard_error:
             winner = self._go_on(winner, results)
         if search.calibrate and not self._space.pins_calibration:
@@ -183,6 +173,23 @@ class SearchRun:
         if self.deadline.is_limited:
             self._fit_to_time(winner.candidate, results)
         return winner, results
+
+    def _add_pairs(
+        self, compared: CandidateRecord, winner: Winner, results: SearchResults
+    ) -> Winner:
+        """Return the winner, or tables with pairs if these are better and there is time."""
+        pairs = wants_pairs(self._space, self._search.effort)
+        if results.ended is None and pairs and self._limit():
+            results.ended = "time_limit"
+            self._warn_if_cut_short(results)
+        base = None
+        if results.ended is None and pairs:
+            base = self._find_base(compared, results, winner)
+        if base is not None:
+            return self._search_pairs(base, winner, results)
+        if self._space.pins_pairs:
+            results.best_params["interactions"] = self._take_pairs_untried()
+        return winner
 
     def _go_on(self, winner: Winner, results: SearchResults) -> Winner:
         """Return the winner with as many estimators as help, if its group had too little time."""
