@@ -97,6 +97,9 @@ def make_models(pb):
             pb.ProperBoostClassifier(**few), cv=2, conformity_score="aps", per_class=True
         ),
         "ordered": pb.OrderedClassifier(pb.ProperBoostClassifier(**few), ["b", "a"]),
+        "ordered classes": pb.OrderedClassifier(
+            pb.ProperBoostClassifier(**few), ["b", "c", "a"], moving_thresholds=True
+        ),
         "costs": pb.LeastCostClassifier(pb.ProperBoostClassifier(**few), {"a": 1.0, "b": 4.0}),
         "Venn-Abers": pb.VennAbersClassifier(pb.ProperBoostClassifier(**few), cv=2),
     }
