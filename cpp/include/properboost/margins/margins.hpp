@@ -21,6 +21,8 @@
 #include <vector>
 
 #include "properboost/core/aligned.hpp"
+#include "properboost/core/math.hpp"
+#include "properboost/core/parallel.hpp"
 #include "properboost/data/training_rows.hpp"
 #include "properboost/histogram/histogram.hpp"
 #include "properboost/losses/loss.hpp"
@@ -38,7 +40,6 @@
 namespace properboost {
 
 class AllReduce;
-class Team;
 
 class Margins final : public BatchMargins, public MovingMargins {
  public:
@@ -155,10 +156,6 @@ class Margins final : public BatchMargins, public MovingMargins {
   static bool are_bounded(const Loss& loss);
   // The sample weight of held-out rows, by class and lane.
   void weigh_held_out(const WeightTotals& totals);
-  // Mixes a function of a loss for both labels of n rows of a lane, weighted by the labels' shares;
-  // `sign` multiplies the value for the other label.
-  void mix_labels(void (Loss::*of_margins)(const float*, float*, std::size_t) const,
-                  const float* share, float sign, const float* u, std::size_t n, float* out) const;
   float* spare();
   double nanoseconds(double a_margin) const {
     return a_margin * static_cast<double>(codes_.rows * lanes_);
@@ -174,9 +171,18 @@ class Margins final : public BatchMargins, public MovingMargins {
   bool bounds_hold(std::size_t lane) const;
   bool has_loose_sums(const Point& point, std::size_t lane) const;
   template <class Task>
-  void for_blocks(double ns_a_margin, Team& team, const Task& task);
+  void for_blocks(double ns_a_margin, Team& team, const Task& task) {
+    team.for_each(blocks_.size(), nanoseconds(ns_a_margin), task);
+  }
+  // Calls task(c, block, sign) for the blocks that the lane trains on.
   template <class Task>
-  void for_training_blocks(std::size_t lane, double ns_a_row, Team& team, const Task& task);
+  void for_training_blocks(std::size_t lane, double ns_a_row, Team& team, const Task& task) {
+    const double nanoseconds = ns_a_row * static_cast<double>(codes_.rows);
+    team.for_each(blocks_.size(), nanoseconds, [&](std::size_t c) {
+      const SegmentRoles& r = roles_[blocks_[c].segment];
+      if (r.trained[lane]) task(c, blocks_[c], wide(r.sign[lane]));
+    });
+  }
 
   const TrainingRows& rows_;
   const Codes& codes_;
