@@ -9,7 +9,10 @@ from sklearn.datasets import load_breast_cancer, load_iris
 import properboost as pb
 from properboost.model_selection import search_run
 
-pytestmark = pytest.mark.timeout(300.0)  # a search may wait for workers that never start
+pytestmark = [
+    pytest.mark.timeout(300.0),  # a search may wait for workers that never start
+    pytest.mark.slow,
+]
 
 GAINS = {"gain": [0.02, 0.5, 2.0, 64.0]}
 SPACE = GAINS | {"n_estimators": 12}

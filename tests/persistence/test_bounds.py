@@ -161,6 +161,7 @@ def run_with(code, *paths):
     return [int(line) for line in run.stdout.split()]
 
 
+@pytest.mark.slow
 @measures_memory
 def test_lists_in_lists_take_memory_by_their_size(tmp_path):
     entries = ["[]", "[[]]", "[[[]]]", "[[0]]", "[" * 62 + "]" * 62, '{"":[]}', '{"":{}}']
