@@ -18,7 +18,8 @@ from properboost import _core
 from properboost.cached import cached_property
 from properboost.data.entries import find_entries
 from properboost.data.frames import open_table
-from properboost.data.labels import Rows, read_rows
+from properboost.data.labels import read_rows
+from properboost.data.sorted_rows import Rows
 from properboost.engine.options import find_coupling, gain_is_free
 from properboost.estimators.properboost import ProperBoostClassifier
 from properboost.estimators.properboost_parameters import check_parameters

@@ -15,8 +15,8 @@ from properboost._core import rank_scores
 from properboost.cached import cached_property
 from properboost.data.entries import find_entries
 from properboost.data.frames import take_rows
-from properboost.data.labels import Rows
 from properboost.data.lending import Loan, lend
+from properboost.data.sorted_rows import Rows
 from properboost.data.whole_sums import add_up_by, mean
 from properboost.losses.probabilities import (
     Link,

@@ -64,6 +64,7 @@ ELSEWHERE = {
     "dask/test_classifier.py": ["dask/cluster_rows.py", "dask/partition_scan.py", "dask/table.py"],
     "dask/test_shards.py": ["dask/on_scheduler.py", "dask/on_worker.py"],
     "data/test_frames.py": ["data/libraries.py", "data/recorder.py", "data/table.py"],
+    "data/test_labels.py": ["data/sorted_rows.py"],
     "test_scoring.py": ["data/lending.py"],
     "batches/test_quantized_table.py": ["batches/quantize.py"],
     "estimators/test_parameters.py": [
@@ -78,7 +79,8 @@ ELSEWHERE = {
     ],
     "model_selection/test_limited_time.py": ["model_selection/fit_in_time.py"],
     "model_selection/test_search_cv.py": [
-        "model_selection/final_model.py", "model_selection/search_results.py",
+        "model_selection/final_model.py", "model_selection/refit.py",
+        "model_selection/search_attributes.py", "model_selection/search_results.py",
         "model_selection/search_run.py",
     ],
     "model_selection/test_written.py": [

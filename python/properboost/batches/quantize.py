@@ -20,7 +20,8 @@ from properboost.data.binning import (
 )
 from properboost.data.entries import ROWS, find_entries
 from properboost.data.features import find_categorical, find_texts
-from properboost.data.labels import LabelReader, Rows, TooFewRowsError, count_rows, read_rows
+from properboost.data.labels import LabelReader, TooFewRowsError, read_rows
+from properboost.data.sorted_rows import Rows, count_rows
 from properboost.data.table import CodedLabels, ColumnSubset, InputTable
 from properboost.parameters import checks
 from properboost.parameters.kinds import ClassWeight

@@ -24,9 +24,9 @@ from properboost.data.binning import (
 from properboost.data.entries import find_entries
 from properboost.data.features import find_categorical
 from properboost.data.frames import open_table
-from properboost.data.labels import Rows, SortedRows, count_rows
 from properboost.data.names import ColumnNames, keep_features, read_names
 from properboost.data.soft_labels import read_soft_labels
+from properboost.data.sorted_rows import Rows, SortedRows, count_rows
 from properboost.data.table import CategoricalColumn, CodedLabels, Column, InputTable
 from properboost.engine.local import LocalRows, TableSource
 from properboost.engine.protocols import RowSource, TrainingRows, describe_rows

@@ -32,7 +32,7 @@ from properboost.batches.coded_rows import (
     refuse_file,
 )
 from properboost.data.binning import MAX_CATEGORIES, Binning, NumericBins
-from properboost.data.labels import count_rows
+from properboost.data.sorted_rows import count_rows
 from properboost.data.table import CodedLabels
 from properboost.persistence.bins import build_bins, describe_bins
 from properboost.persistence.json_node import Node

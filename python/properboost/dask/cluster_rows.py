@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from properboost.dask.shards import Shards
 from properboost.dask.worker_health import WorkersLost
-from properboost.data.labels import SortedRows
+from properboost.data.sorted_rows import SortedRows
 from properboost.engine.local import LocalRows
 from properboost.engine.protocols import HELD_OUT, CodeWeights, ModelSet, TrainingRows
 from properboost.models.ensemble import Ensemble, Rounds

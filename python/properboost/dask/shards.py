@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from properboost.dask.all_reduce import Connection, PerShard, abandon, call, connect, run_together
 from properboost.dask.on_worker import stay
 from properboost.dask.worker_health import Worker, Workers, WorkersLost
-from properboost.data.labels import SortedRows
+from properboost.data.sorted_rows import SortedRows
 from properboost.models.interactions import PairBins
 
 __all__ = ["Shards", "Survivor"]

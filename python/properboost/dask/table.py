@@ -35,16 +35,10 @@ from properboost.data.binning import (
 from properboost.data.entries import find_entries
 from properboost.data.features import find_categorical
 from properboost.data.frames import open_table
-from properboost.data.labels import (
-    LabelReader,
-    Rows,
-    SortedRows,
-    count_rows,
-    find_classes,
-    read_rows,
-)
+from properboost.data.labels import LabelReader, find_classes, read_rows
 from properboost.data.names import ColumnNames, read_names
 from properboost.data.recorder import NameRecorder
+from properboost.data.sorted_rows import Rows, SortedRows, count_rows
 from properboost.data.table import CodedLabels, ColumnKind
 from properboost.engine.protocols import count_by_class, weigh_by_class
 from properboost.extras import import_extra

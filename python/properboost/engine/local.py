@@ -13,7 +13,7 @@ from properboost.cached import cached_property
 from properboost.data.binning import COPY_BYTES, Binning, count_numeric_bins, find_bins
 from properboost.data.features import find_categorical, find_texts
 from properboost.data.frames import take_rows
-from properboost.data.labels import Rows, SortedRows
+from properboost.data.sorted_rows import Rows, SortedRows
 from properboost.data.sparse_codes import (
     AnyCodes,
     SparseCodes,

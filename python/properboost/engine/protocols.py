@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from properboost import _core
 from properboost.cached import cached_property
 from properboost.data.binning import Binning
-from properboost.data.labels import Rows, SortedRows
+from properboost.data.sorted_rows import Rows, SortedRows
 from properboost.data.whole_sums import add_up_segments
 from properboost.losses.builtin import MarginLoss
 from properboost.models.ensemble import Ensemble, Rounds

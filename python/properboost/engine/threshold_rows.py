@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from properboost import _core
 from properboost.data.binning import Binning, CategoricalBins
-from properboost.data.labels import Rows
+from properboost.data.sorted_rows import Rows
 from properboost.engine.available_memory import require_memory
 from properboost.engine.learners import find_directions, make_learner
 from properboost.engine.local import LocalRows

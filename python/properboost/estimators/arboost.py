@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost.data.frames import open_table
-from properboost.data.labels import Rows, read_rows
+from properboost.data.labels import read_rows
+from properboost.data.sorted_rows import Rows
 from properboost.data.whole_sums import mean
 from properboost.engine.local import LocalRows, TableSource, start_votes
 from properboost.estimators.boosted import BoostedClassifier

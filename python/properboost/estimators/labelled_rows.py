@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.data.init_score import read_init_score
-from properboost.data.labels import Rows, SortedRows, read_groups, read_labels, read_rows
+from properboost.data.labels import read_groups, read_labels, read_rows
+from properboost.data.sorted_rows import Rows, SortedRows
 from properboost.data.table import SoftLabels
 from properboost.engine.protocols import RowSource
 from properboost.estimators.early_stopping import hold_out, take_entries
@@ -31,6 +32,8 @@ class LabelledRows:
     sample_weight: Any = None
     init_score: Any = None
     groups: Any = None
+    is_drawn: bool = False
+    """Whether the fit itself holds these rows out."""
 
     def check_beside(self, init_score: Any) -> None:
         """Check that these validation rows have the same arguments as the training rows.
@@ -55,7 +58,7 @@ class LabelledRows:
         learns, held_out = hold_out(labelled.strata, self.groups, share, random_state)
         return (
             labelled.take(source.take(learns), learns),
-            labelled.take(source.take(held_out), held_out),
+            replace(labelled.take(source.take(held_out), held_out), is_drawn=True),
         )
 
     def read(

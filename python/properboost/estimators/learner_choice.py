@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.data.labels import Rows
+from properboost.data.sorted_rows import Rows
 from properboost.engine.protocols import RowSource, TrainingRows
 from properboost.estimators.labelled_rows import LabelledRows
 from properboost.estimators.properboost_parameters import check_parameters, plan_rows

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from properboost.batches.quantized_table import QuantizedTable
 from properboost.data.frames import open_table
-from properboost.data.labels import Rows
+from properboost.data.sorted_rows import Rows
 from properboost.engine.local import LocalRows, TableSource
 from properboost.engine.threshold_rows import BOTH, ThresholdRows, compare_codes
 from properboost.estimators.labelled_rows import LabelledRows

@@ -214,9 +214,7 @@ class ProperBoostClassifier(
                 data, held_out = data.hold_out(source, share, self.random_state)
                 source = open_rows(self, data.X, reset=False)
             plan, training = self._plan(source, data, loss, goes_on=goes_on)
-            validation = self._read_validation(
-                held_out, training, plan, stopping, holds_out=share is not None
-            )
+            validation = self._read_validation(held_out, training, plan, stopping)
             if calls is not None:
                 calls.begin(X, y, {"sample_weight": sample_weight})
             warn_of_unfinished(plan, run_plan(self, plan, training, validation, calls))
@@ -263,8 +261,6 @@ class ProperBoostClassifier(
         training: TrainingRows,
         plan: FitPlan,
         stopping: Any,
-        *,
-        holds_out: bool,
     ) -> Validation | None:
         """Return the validation rows, if there are any."""
         if held_out.X is None:
@@ -280,7 +276,7 @@ class ProperBoostClassifier(
                 scoring=stopping.scoring,
             )
         except ValueError as error:
-            if not holds_out:
+            if not held_out.is_drawn:
                 raise
             raise ValueError(  # the held-out rows have all rows of positive weight of a class
                 f"early_stopping cannot score the rows it holds out: {error}. Pass X_val and y_val"

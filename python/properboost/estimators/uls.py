@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from properboost.data.columns import ColumnReader, LinearColumns, find_columns
 from properboost.data.frames import open_table
-from properboost.data.labels import Rows, read_rows, refuse_several_classes
+from properboost.data.labels import read_rows, refuse_several_classes
 from properboost.data.names import read_names
+from properboost.data.sorted_rows import Rows
 from properboost.engine.available_memory import require_memory
 from properboost.estimators.linear import LinearClassifier
 from properboost.estimators.linear_predicting import check_finite

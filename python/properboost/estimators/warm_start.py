@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from properboost.data.binning import Binning
-from properboost.data.labels import Rows
+from properboost.data.sorted_rows import Rows
 from properboost.engine.options import find_coupling
 from properboost.engine.protocols import RowSource
 from properboost.losses.builtin import MarginLoss

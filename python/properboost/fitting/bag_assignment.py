@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.data.labels import Rows, SortedRows
+from properboost.data.sorted_rows import Rows, SortedRows
 from properboost.models.bag_design import LEVELS, BagDesign, BagPlan, design, design_for_terms
 from properboost.parameters.learners import Learner
 

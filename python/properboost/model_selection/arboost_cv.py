@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from properboost.data.frames import open_table
-from properboost.data.labels import SortedRows, read_rows
+from properboost.data.labels import read_rows
+from properboost.data.sorted_rows import SortedRows
 from properboost.engine.local import LocalRows, TableSource
 from properboost.estimators.arboost import (
     ARBoostClassifier,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from properboost.data.labels import Rows
+from properboost.data.sorted_rows import Rows
 from properboost.fitting.patience import Patience
 from properboost.losses.probabilities import Link
 from properboost.model_selection.cv_scores import CVScores, lengthen, mean_scores

@@ -17,8 +17,9 @@ from sklearn.model_selection import (
 
 from properboost.data.entries import find_entries
 from properboost.data.frames import take_rows
-from properboost.data.labels import Rows, read_groups
+from properboost.data.labels import read_groups
 from properboost.data.lending import lend
+from properboost.data.sorted_rows import Rows
 from properboost.parameters import checks
 from properboost.parameters.splitters import CV
 

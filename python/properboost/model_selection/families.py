@@ -47,6 +47,7 @@ __all__ = [
     "design_search",
     "find_rung",
     "is_auto",
+    "is_readable",
     "list_plans",
 ]
 
@@ -624,6 +625,12 @@ PLAIN: Mapping[str, Settings] = {
 """The settings of plain fits, by the family that has them."""
 
 _BY_NAME = {family.name: family for family in (GRID, *FAMILIES)}
+
+
+def is_readable(name: str) -> bool:
+    """Return whether people can read the models of a family; names of older versions can be."""
+    return name not in _BY_NAME or _BY_NAME[name].readable
+
 
 NAMES = [None, *(family.name for family in FAMILIES)]
 """The names of families, simple ones first; None where none are compared."""

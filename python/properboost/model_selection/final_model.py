@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from properboost.data.labels import Rows, SortedRows
+from properboost.data.sorted_rows import Rows, SortedRows
 from properboost.fitting.bag_assignment import deal_to_bags, design_for
 from properboost.model_selection.cv_splits import are_representative
 from properboost.model_selection.search_results import SearchResults

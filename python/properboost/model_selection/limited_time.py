@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from properboost.data.labels import Rows
+from properboost.data.sorted_rows import Rows
 from properboost.model_selection.cv_splits import are_representative, count_rows
 from properboost.model_selection.search_space import SearchParameters
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
-from properboost.data.labels import Rows
+from properboost.data.sorted_rows import Rows
 from properboost.losses.probabilities import Link, log_losses
 from properboost.model_selection.cv_splits import are_representative, find_splits
 from properboost.model_selection.split_rows import SplitRows

@@ -6,36 +6,23 @@ from contextlib import AbstractContextManager
 from copy import copy
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
 from properboost.batches.quantized_table import open_training
 from properboost.data.labels import read_rows
-from properboost.engine.protocols import TrainingRows
-from properboost.estimators.boosted import BoostedClassifier
 from properboost.estimators.editing import EditingMixin
 from properboost.estimators.properboost import ProperBoostClassifier, run_plan
-from properboost.estimators.properboost_parameters import (
-    check_parameters,
-    find_loss,
-    make_link,
-)
-from properboost.fitting.plan import plan_fit
-from properboost.losses.builtin import MarginLoss
-from properboost.model_selection.compare_families import format_families
-from properboost.model_selection.deadline import StopInTime
-from properboost.model_selection.families import SearchDesign, check_search, design_search
-from properboost.model_selection.search_html import write_search
+from properboost.estimators.properboost_parameters import check_parameters, find_loss
+from properboost.model_selection.families import SearchDesign, check_search
+from properboost.model_selection.refit import plan_refit, record_fewer_rounds
+from properboost.model_selection.search_attributes import WithSearchResults
 from properboost.model_selection.search_record import record_search
-from properboost.model_selection.search_results import WithSearchResults
 from properboost.model_selection.search_run import SearchRun
 from properboost.model_selection.search_space import SearchParameters
 from properboost.model_selection.search_stages import list_stages
 from properboost.model_selection.space import Classifier
-from properboost.models.bag_design import BagPlan
 from properboost.models.fitted_model import FittedModel
-from properboost.notices import warn
 from properboost.parameters.declare import ComponentSupport, declared, estimator, read_parameter
 from properboost.parameters.elsewhere import advise_callers
 from properboost.parameters.rows import BinningParameters, SizeParameters, VerboseParameters
@@ -50,10 +37,9 @@ class ProperBoostClassifierCV(
     BinningParameters,
     SizeParameters,
     ComponentSupport,
-    BoostedClassifier,
+    WithSearchResults,
     EditingMixin,
     VerboseParameters,
-    WithSearchResults,
 ):
     """`ProperBoostClassifier` that chooses the open parameters by cross-validation.
 
@@ -218,47 +204,15 @@ class ProperBoostClassifierCV(
             training, bags = training.reorder(dealt[0]), dealt[1]
         loss, stop = winner.candidate.loss, run.stop
         del rows, run, winner, results  # the refit needs their memory
-        self._refit(_make_estimator(self), loss, training, bags, stop)
-
-    @property
-    def validation_curves_(self) -> NDArray[np.float64]:
-        """The score of each candidate, on each split, after each estimator."""
-        self._check_complete("validation_curves_", AttributeError)
-        assert self._validation_curves is not None
-        return self._validation_curves
-
-    @property
-    def n_splits_(self) -> int:
-        """The number of splits on which the candidates were compared."""
-        return sum(name.startswith("split") for name in self.cv_results_ if "test_score" in name)
-
-    def describe_search(self) -> str:
-        """Return the comparison as a text: a line for each family, the best first.
-
-        A line has the score of the family's best candidate, its distance from the best of all (with
-        the standard error over the splits), the numbers of candidates and of dropped ones, and
-        their seconds.  The last lines list the values of the space, and the families that exclude
-        them.  If all families do, there are these last lines alone.
-
-        Raises
-        ------
-        ValueError
-            With ``effort=None``, which compares no families.
-        """
-        if not hasattr(self, "cv_results_"):
-            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet")
-        families = self.family_results_
-        if families is None and self.effort is None:
-            raise ValueError("no families were compared, because effort=None")
-        lines = [] if families is None else [format_families(families)]
-        return "\n".join([*lines, *design_search(self).describe()])
-
-    def _html_repr(self) -> str:
-        """Return the families of a finished search, above scikit-learn's view of its parameters."""
-        diagram: str = super()._html_repr()
-        if getattr(self, "family_results_", None) is None:
-            return diagram
-        return write_search(self) + diagram
+        best = _make_estimator(self)
+        plan, training = plan_refit(best, loss, training, bags)
+        run_plan(best, plan, training, calls=stop)
+        if stop is not None and stop.has_stopped:
+            record_fewer_rounds(self, best)
+        self._give_features_to(best)
+        best.search_ = record_search(self)
+        self.best_estimator_ = best
+        FittedModel.of(best).move_to(self)
 
     def _forget(self) -> None:
         """Drop the attributes of an earlier fit, whose model must not pass for the new one."""
@@ -266,39 +220,6 @@ class ProperBoostClassifierCV(
             delattr(self, name)
         for name in ("ensemble_", "seed_"):
             self.__dict__.pop(name, None)
-
-    def _refit(
-        self,
-        best: ProperBoostClassifier,
-        loss: MarginLoss,
-        training: TrainingRows,
-        bags: BagPlan | None,
-        stop: StopInTime | None,
-    ) -> None:
-        if training.binning.has_means and not read_parameter(best, "weak_learner").needs_means:
-            training = training.without_means()
-        link = make_link(best, loss, len(training.classes), training.n_threads)
-        plan = plan_fit(best, link, len(training.classes), bags=bags)
-        run_plan(best, plan, training, calls=stop)
-        if stop is not None and stop.has_stopped:
-            self._take_fewer_rounds(best)
-        self._give_features_to(best)
-        best.search_ = record_search(self)
-        self.best_estimator_ = best
-        FittedModel.of(best).move_to(self)
-
-    def _take_fewer_rounds(self, best: ProperBoostClassifier) -> None:
-        """Record the number of rounds at which the time limit ended the final fit, and warn."""
-        wanted, n_estimators = best.n_estimators, int(np.max(best.n_iter_))
-        if n_estimators == wanted:
-            return
-        warn(
-            f"the time_limit of {self.time_limit!r} seconds ended the final fit after "
-            f"{n_estimators} of {wanted} estimators: more time may give a better model"
-        )
-        best.set_params(n_estimators=n_estimators)
-        self.best_params_ = {**self.best_params_, "n_estimators": n_estimators}
-        self.n_estimators_, self.ended_ = n_estimators, "time_limit"
 
     def _check_fitted(self) -> None:
         if hasattr(self, "cv_results_") and not hasattr(self, "ensemble_"):

@@ -1,13 +1,12 @@
 """A finished search as HTML, for notebooks: its families, their costs, and the next step."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from properboost.model_selection.families import FAMILIES
 from properboost.scoring import name_score
 
 __all__ = ["write_search"]
@@ -17,13 +16,16 @@ _NAME = "style='text-align:left;padding:2px 8px'"
 _HEADS = ("score", "behind", "±", "candidates", "seconds")
 
 
-def write_search(search: Any) -> str:
-    """Return the families of a search as a table, with the cost of reading and the next step."""
+def write_search(search: Any, is_readable: Callable[[str], bool]) -> str:
+    """Return the families of a search as a table, with the cost of reading and the next step.
+
+    `is_readable` takes the name of a family.
+    """
     families: Mapping[str, NDArray[Any]] = search.family_results_
     order = np.argsort(families["behind"], kind="stable")
     heads = "".join(f"<th {_CELL}>{head}</th>" for head in _HEADS)
     rows = "".join(_write_row(families, int(k), search.family_) for k in order)
-    lines = [_describe_choice(search), _describe_reading(families), _NEXT]
+    lines = [_describe_choice(search), _describe_reading(families, is_readable), _NEXT]
     head = f"<thead><tr><th {_NAME}>family</th>{heads}</tr></thead>"
     below = "".join(f"<p>{line}</p>" for line in lines if line)
     return f"<table>{head}<tbody>{rows}</tbody></table>{below}"
@@ -60,10 +62,11 @@ def _describe_choice(search: Any) -> str:
     )
 
 
-def _describe_reading(families: Mapping[str, NDArray[Any]]) -> str:
+def _describe_reading(
+    families: Mapping[str, NDArray[Any]], is_readable: Callable[[str], bool]
+) -> str:
     """Return a sentence on the best readable family, or none if there is none."""
-    others = {family.name for family in FAMILIES if not family.readable}
-    readable = [k for k, name in enumerate(families["family"]) if name not in others]
+    readable = [k for k, name in enumerate(families["family"]) if is_readable(name)]
     if not readable:
         return ""
     best = min(readable, key=lambda k: families["behind"][k])

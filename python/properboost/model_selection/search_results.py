@@ -1,4 +1,4 @@
-"""The results of a search, as attributes of its estimator."""
+"""The results of a search, which become attributes of its estimator."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SearchResults", "WithSearchResults"]
+__all__ = ["SearchResults", "count_splits"]
 
 
 @dataclass(eq=False)
@@ -29,7 +29,7 @@ class SearchResults:
     @property
     def n_splits(self) -> int:
         """The number of splits on which the candidates were compared."""
-        return sum(name.startswith("split") for name in self.cv_results if "test_score" in name)
+        return count_splits(self.cv_results)
 
     def take(self, params: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
         """Take the parameters and the attributes of a winner."""
@@ -52,18 +52,6 @@ class SearchResults:
         return attributes
 
 
-class WithSearchResults:
-    """The attributes that `SearchResults` describes."""
-
-    best_index_: int
-    best_params_: dict[str, Any]
-    best_score_: float
-    calibration_: dict[str, Any] | None
-    held_out_scores_: dict[str, Any] | None
-    cv_results_: dict[str, Any]
-    ended_: str | None
-    family_: str | None
-    gain_: float
-    family_results_: dict[str, NDArray[Any]] | None
-    interaction_results_: dict[str, NDArray[Any]]
-    _validation_curves: NDArray[np.float64] | None
+def count_splits(cv_results: Mapping[str, Any]) -> int:
+    """Return the number of splits on which candidates were compared."""
+    return sum(name.startswith("split") for name in cv_results if "test_score" in name)

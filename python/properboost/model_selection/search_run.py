@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from properboost.data.distinct import find_distinct
-from properboost.data.labels import Rows, SortedRows, read_groups
+from properboost.data.labels import read_groups
+from properboost.data.sorted_rows import Rows, SortedRows
 from properboost.data.whole_sums import add_up_by
 from properboost.engine.protocols import RowSource, TrainingRows
 from properboost.fitting.intercept import add_intercepts

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.cached import cached_property
-from properboost.data.labels import Rows, SortedRows
+from properboost.data.sorted_rows import Rows, SortedRows
 from properboost.engine.protocols import TrainingRows
 from properboost.model_selection.cv_splits import TEST, SplitBatch
 from properboost.scoring import HeldOutRows

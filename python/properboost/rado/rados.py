@@ -15,8 +15,9 @@ from properboost import _core
 from properboost.data.columns import LinearColumns, find_columns, refuse_numbers
 from properboost.data.frames import open_table
 from properboost.data.label_array import read_label_array
-from properboost.data.labels import Rows, find_classes, read_rows, refuse_several_classes
+from properboost.data.labels import find_classes, read_rows, refuse_several_classes
 from properboost.data.names import read_names
+from properboost.data.sorted_rows import Rows
 from properboost.data.table import InputTable
 from properboost.parameters import checks
 from properboost.parameters.kinds import CategoricalFeatures, RandomState
