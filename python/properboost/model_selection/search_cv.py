@@ -104,8 +104,8 @@ class ProperBoostClassifierCV(
     to 64 times as much, and more for fewer than 1,000 rows; ``"gain": None`` leaves each loss its
     own.  `n_estimators`, `outer_bags`, `calibration` and ``weak_learner__n_draws`` belong to the
     final model and take one value.  Without them, models of trees are means of 4 fits with an
-    `effort` of 2, 8 with 3 and 4, 16 with 5.  Readable models have 16 bags from 3 on, if there are
-    enough rows.
+    `effort` of 1, 8 with 2, 16 with 3 and 4, 32 with 5.  With ``readable=True`` models have 16 bags
+    from 3 on, if there are enough rows.
 
     *Several classes* get a joint model or one model against the rest each, whichever scores better.
     In the latter case probabilities are divided by their sum, or are a softmax whose temperature is
