@@ -6,8 +6,9 @@
 
 Each commit is built as users get it, into a folder under `out/commits`, and reused the next time.
 Each has a process that imports it; both do the same tasks in turns, A B B A, on one thread.  A
-task's ratio is the median of the turns' ratios of processor times.  If it is above `--limit`, the task takes as many turns again, and all
-of them count.  A ratio that is still above counts as slower: then the exit status is 1.
+task's ratio is the median of the turns' ratios of processor times.  If it is above `--limit`, the
+task takes as many turns again, and all of them count.  A ratio that is still above counts as
+slower: then the exit status is 1.
 
 Both run at the defaults of their commit, except for the settings in a task's name.  So a ratio is
 the change for a user's program, and the log loss is the change of its predictions.  Tasks named
@@ -92,6 +93,8 @@ def _flatten(settings: Mapping[str, Any]) -> dict[str, Any]:
     space = {lists.get(name, name): value for name, value in settings.get("space", {}).items()}
     flat = {**settings, **space}
     flat.pop("space", None)
+    if flat.get("weak_learner") == "table":  # the default, which had another name
+        del flat["weak_learner"]
     return {name.rpartition("__")[2]: value for name, value in flat.items()}
 
 
@@ -137,7 +140,9 @@ def _digits(*, test: bool = False) -> Problem:
 
 NEWTON: dict[str, Any] = {"response": "newton"}
 BINS: dict[str, Any] = {"max_bins": 255, "rows_per_bin": None}
-TABLES = BINS | {"weak_learner__max_cells": None, "weak_learner__smoothing": 0.0}
+TABLES = BINS | {
+    "weak_learner": "table", "weak_learner__max_cells": None, "weak_learner__smoothing": 0.0,
+}  # fmt: skip
 GREEDY: dict[str, Any] = {"selection": "greedy", "n_estimators": 100}
 STUMPS = BINS | GREEDY | {"weak_learner": "stump"}
 LEAVES: dict[str, Any] = {"weak_learner": "tree", "weak_learner__max_leaf_nodes": 31}
