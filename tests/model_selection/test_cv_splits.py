@@ -24,6 +24,7 @@ from sklearn.model_selection import (
 import properboost as pb
 from helpers.searches import KINDS, PLAIN, QUICK, as_kind, assert_same_scores, integers
 from properboost.data.labels import read_rows
+from properboost.data.sorted_rows import HELD_OUT, LEARNS
 from properboost.model_selection import cv_splits as splits
 
 GROUPS = np.arange(240) % 7
@@ -80,10 +81,8 @@ def test_splits_are_gathered_while_their_parts_are_few():
             for s, roles in enumerate(group.roles):
                 of_row = roles[group.part]
                 train, test = expected[group.first + s]
-                np.testing.assert_array_equal(
-                    np.flatnonzero(of_row == splits.TRAIN), np.sort(train)
-                )
-                np.testing.assert_array_equal(np.flatnonzero(of_row == splits.TEST), np.sort(test))
+                np.testing.assert_array_equal(np.flatnonzero(of_row == LEARNS), np.sort(train))
+                np.testing.assert_array_equal(np.flatnonzero(of_row == HELD_OUT), np.sort(test))
 
 
 def test_a_row_of_weight_zero_is_no_row():

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from properboost.dask.shards import Shards
 from properboost.dask.worker_health import WorkersLost
-from properboost.data.sorted_rows import SortedRows
+from properboost.data.sorted_rows import HELD_OUT, SortedRows
 from properboost.engine.local import LocalRows
-from properboost.engine.protocols import HELD_OUT, CodeWeights, ModelSet, TrainingRows
+from properboost.engine.protocols import CodeWeights, ModelSet, TrainingRows
 from properboost.models.ensemble import Ensemble, Rounds
 from properboost.models.interactions import PairBins
 from properboost.models.term_grid import TermGrid, weigh_cells

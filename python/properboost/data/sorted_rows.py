@@ -11,7 +11,10 @@ from properboost.cached import cached_property
 from properboost.data.entries import find_entries
 from properboost.data.table import CodedLabels
 
-__all__ = ["Rows", "SortedRows", "count_keys", "count_rows"]
+__all__ = ["HELD_OUT", "LEARNS", "Rows", "SortedRows", "count_keys", "count_rows"]
+
+LEARNS, HELD_OUT = 1, 2
+"""The roles of rows that a model learns from, and of those that it is scored on; others have 0."""
 
 FEW_KEYS = 8
 """Segments up to which a search for each is faster than a sort."""

@@ -13,7 +13,7 @@ from properboost.cached import cached_property
 from properboost.data.binning import COPY_BYTES, Binning, count_numeric_bins, find_bins
 from properboost.data.features import find_categorical, find_texts
 from properboost.data.frames import take_rows
-from properboost.data.sorted_rows import Rows, SortedRows
+from properboost.data.sorted_rows import HELD_OUT, Rows, SortedRows
 from properboost.data.sparse_codes import (
     AnyCodes,
     SparseCodes,
@@ -24,7 +24,6 @@ from properboost.data.table import InputTable
 from properboost.engine.available_memory import require_memory
 from properboost.engine.learners import find_directions, make_learner
 from properboost.engine.protocols import (
-    HELD_OUT,
     CodeWeights,
     ModelSet,
     RowSource,

@@ -26,7 +26,6 @@ from properboost.parameters.boosting import BoostingOptions
 from properboost.parameters.rows import BinningOptions
 
 __all__ = [
-    "HELD_OUT",
     "Booster",
     "BoostingStopped",
     "CodeWeights",
@@ -37,9 +36,6 @@ __all__ = [
     "describe_rows",
     "weigh_by_class",
 ]
-
-HELD_OUT = 2
-"""The absolute role of a segment that a model is scored on; 1 is that of one it learns from."""
 
 CodeWeights: TypeAlias = tuple[NDArray[np.float64], ...]
 """The weight of each code of each feature."""

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.cached import cached_property
-from properboost.engine.protocols import HELD_OUT, Booster, ModelSet, TrainingRows
+from properboost.data.sorted_rows import HELD_OUT
+from properboost.engine.protocols import Booster, ModelSet, TrainingRows
 from properboost.fitting.enough_rounds import BLOCK
 from properboost.fitting.intercept import find_intercepts, is_known
 from properboost.fitting.plan import FitPlan, RawScaling

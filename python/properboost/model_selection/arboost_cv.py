@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from properboost.data.frames import open_table
 from properboost.data.labels import read_rows
-from properboost.data.sorted_rows import SortedRows
+from properboost.data.sorted_rows import HELD_OUT, LEARNS, SortedRows
 from properboost.engine.local import LocalRows, TableSource
 from properboost.estimators.arboost import (
     ARBoostClassifier,
@@ -32,7 +32,6 @@ from properboost.model_selection.cross_validation import (
     read_task,
 )
 from properboost.model_selection.cv_scores import find_best, mean_scores
-from properboost.model_selection.cv_splits import TEST, TRAIN
 from properboost.model_selection.fits import Fits, SplitFits
 from properboost.models.fitted_model import FittedModel
 from properboost.parameters import checks
@@ -210,9 +209,9 @@ def _fit_on_splits(
     links = [describe_votes(model, len(training.classes)).link for model in models]
     for split in task.splits():
         role = split.role[order.order]
-        held_out = HeldOutRows.of(task.rows, order.order[role == TEST])
-        train = training.of_rows(role == TRAIN)
-        codes = np.compress(role == TEST, training.dense_codes, axis=1)
+        held_out = HeldOutRows.of(task.rows, order.order[role == HELD_OUT])
+        train = training.of_rows(role == LEARNS)
+        codes = np.compress(role == HELD_OUT, training.dense_codes, axis=1)
         fit = partial(_fit, models, train, codes)
         yield SplitFits(split.index, held_out, links, models[0].n_estimators, fit)
 

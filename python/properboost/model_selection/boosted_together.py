@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.data.sorted_rows import LEARNS
 from properboost.engine.protocols import CodeWeights, ModelSet
 from properboost.fitting.intercept import add_intercepts
 from properboost.fitting.pair_search import find_pairs, lay_grids, read_pairs
 from properboost.losses.probabilities import Link
-from properboost.model_selection.cv_splits import TEST, TRAIN
 from properboost.model_selection.fits import Fits, ModelOf, Progress
 from properboost.model_selection.search_space import Candidate
 from properboost.model_selection.split_rows import SplitRows, count_models
@@ -188,7 +188,7 @@ class _BatchModels:
         classes: list[int] = []  # of each owner's model
         for members in by_loss.values():
             for s, in_split in enumerate(rows.segment_roles):
-                role = np.select([in_split == TRAIN, in_split == TEST], [1, 2]).astype(np.int8)
+                role = in_split.astype(np.int8)
                 if joint_loss:
                     for c in members:
                         self.models[c, s] = np.arange(len(signs)) + len(owners)
@@ -197,7 +197,7 @@ class _BatchModels:
                         classes += range(len(signs))
                     continue
                 for k, sign in enumerate(signs):
-                    if not np.any(sign[in_split == TRAIN] == 1):
+                    if not np.any(sign[in_split == LEARNS] == 1):
                         continue
                     self.models[members, s, k] = np.arange(len(members)) + len(owners)
                     roles += [role * sign] * len(members)
@@ -326,7 +326,7 @@ class SplitPairs:
             models = _BatchModels([candidate], rows)
             models.advance(0, n_estimators, models.of_candidate(0), None)
             for s, roles in enumerate(rows.segment_roles):
-                learns = roles == TRAIN
+                learns = roles == LEARNS
                 training, raw = rows.training, models.raw(s)
                 weights = training.weigh_segments(learns)
                 trained = np.isfinite(raw[:, 0])

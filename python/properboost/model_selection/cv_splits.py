@@ -19,14 +19,12 @@ from properboost.data.entries import find_entries
 from properboost.data.frames import take_rows
 from properboost.data.labels import read_groups
 from properboost.data.lending import lend
-from properboost.data.sorted_rows import Rows
+from properboost.data.sorted_rows import HELD_OUT, LEARNS, Rows
 from properboost.parameters import checks
 from properboost.parameters.splitters import CV
 
 __all__ = [
     "MOST_PARTS",
-    "TEST",
-    "TRAIN",
     "CVSplit",
     "SplitBatch",
     "are_representative",
@@ -38,9 +36,6 @@ __all__ = [
 
 MOST_PARTS = 64
 """The most parts of one order of the rows: each needs histograms."""
-
-UNUSED, TRAIN, TEST = 0, 1, 2
-"""The roles of a part of the rows in a split."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,14 +200,14 @@ def _split(cv: CV, X: Any, rows: Rows, groups: ArrayLike | None) -> Iterator[NDA
     splits = splitter.split(lend(X), lend(labels), lend(group_of))
     for k, (train, test) in enumerate(splits):
         roles = np.zeros(len(rows.codes), dtype=np.uint8)
-        for name, role, indices in (("training", TRAIN, train), ("test", TEST, test)):
+        for name, role, indices in (("training", LEARNS, train), ("test", HELD_OUT, test)):
             positions = used[
                 _read_positions(indices, len(used), f"cv: the {name} rows of split {k}")
             ]
             if np.any(roles[positions]):
                 raise ValueError(f"cv: split {k} has rows both in training and in the test")
             roles[positions] = role
-        roles[~counts] = UNUSED
+        roles[~counts] = 0  # rows of weight 0 have no role
         yield roles
 
 
@@ -233,12 +228,12 @@ def _read_positions(indices: ArrayLike, n_rows: int, what: str) -> NDArray[np.in
 
 
 def _check_roles(roles: NDArray[np.uint8], rows: Rows, k: int) -> None:
-    counts = np.bincount(rows.codes[roles == TRAIN], minlength=len(rows.classes))
+    counts = np.bincount(rows.codes[roles == LEARNS], minlength=len(rows.classes))
     if np.count_nonzero(counts) < 2:
         known = rows.classes[counts > 0].tolist()
         raise ValueError(
             f"cv: split {k} must train on rows of at least two classes; its training rows are of "
             f"{f'class {known[0]!r} only' if known else 'no class'}: use fewer or stratified splits"
         )
-    if not np.any(roles == TEST):
+    if not np.any(roles == HELD_OUT):
         raise ValueError(f"cv: split {k} has no test row of positive weight")

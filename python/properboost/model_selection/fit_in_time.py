@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.cached import cached_property
+from properboost.data.sorted_rows import LEARNS
 from properboost.model_selection.cv_scores import CVScores, mean_scores
-from properboost.model_selection.cv_splits import TRAIN
 from properboost.model_selection.deadline import Deadline
 from properboost.model_selection.race import Race
 from properboost.model_selection.search_space import Candidate
@@ -55,7 +55,7 @@ class FinalFit:
     def row_ratio(self) -> float:
         """How many times more rows there are than those on which a split trains."""
         rows = self._split_rows[0]
-        is_training = rows.segment_roles[0] == TRAIN
+        is_training = rows.segment_roles[0] == LEARNS
         return self._n_rows / int(np.diff(rows.order.segments)[is_training].sum())
 
     def leaves_time(self, best: Candidate, seconds: float) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from properboost.data.distinct import find_distinct
 from properboost.data.labels import read_groups
-from properboost.data.sorted_rows import Rows, SortedRows
+from properboost.data.sorted_rows import LEARNS, Rows, SortedRows
 from properboost.data.whole_sums import add_up_by
 from properboost.engine.protocols import RowSource, TrainingRows
 from properboost.fitting.intercept import add_intercepts
@@ -48,7 +48,6 @@ from properboost.model_selection.cross_validation import (
 )
 from properboost.model_selection.cv_scores import CVScores, find_best_numbers, mean_scores
 from properboost.model_selection.cv_splits import (
-    TRAIN,
     are_representative,
     choose_folds,
     choose_split,
@@ -236,7 +235,7 @@ class SearchRun:
     def _time_a_round(self, chosen: Candidate) -> float:
         """Return the seconds of a candidate's round with all rows."""
         batch = self._all_rows.splits
-        learns = replace(batch, roles=np.full_like(batch.roles[:1], TRAIN))
+        learns = replace(batch, roles=np.full_like(batch.roles[:1], LEARNS))
         return time_a_round(chosen, replace(self._all_rows, splits=learns))
 
     def deal_to_bags(self, results: SearchResults) -> tuple[SortedRows, BagPlan] | None:

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properboost.cached import cached_property
-from properboost.data.sorted_rows import Rows, SortedRows
+from properboost.data.sorted_rows import HELD_OUT, Rows, SortedRows
 from properboost.engine.protocols import TrainingRows
-from properboost.model_selection.cv_splits import TEST, SplitBatch
+from properboost.model_selection.cv_splits import SplitBatch
 from properboost.scoring import HeldOutRows
 
 __all__ = ["SplitRows", "arrange", "count_models"]
@@ -52,7 +52,7 @@ class SplitRows:
         """The rows that each split tests on, in the order in which the engine predicts them."""
         sizes = np.diff(self.order.segments)
         return [
-            HeldOutRows.of(self.rows, self.order.places[np.repeat(roles == TEST, sizes)])
+            HeldOutRows.of(self.rows, self.order.places[np.repeat(roles == HELD_OUT, sizes)])
             for roles in self.segment_roles
         ]
 
@@ -68,7 +68,7 @@ class SplitRows:
 
     def count_held_out(self, split: int) -> int:
         """Return the number of rows that a split tests on."""
-        return int(np.diff(self.order.segments)[self.segment_roles[split] == TEST].sum())
+        return int(np.diff(self.order.segments)[self.segment_roles[split] == HELD_OUT].sum())
 
     def part(self, begin: int, end: int) -> "SplitRows":
         """Return the rows for some of the splits."""

@@ -14,6 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from properboost.data.entries import find_entries
 from properboost.data.frames import open_table, take_rows
+from properboost.data.sorted_rows import HELD_OUT, LEARNS
 from properboost.losses.builtin import GLog
 from properboost.losses.probabilities import Link
 from properboost.model_selection.cross_validation import (
@@ -24,7 +25,6 @@ from properboost.model_selection.cross_validation import (
     read_task,
 )
 from properboost.model_selection.cv_scores import find_best, mean_scores
-from properboost.model_selection.cv_splits import TEST, TRAIN
 from properboost.model_selection.fits import Fits, SplitFits
 from properboost.parameters import checks
 from properboost.parameters.kinds import Scoring
@@ -161,7 +161,7 @@ def _fit_on_splits(
     labels = find_entries(task.rows.classes, task.rows.codes)
     first = models[0]
     for split in task.splits():
-        train, test = split.rows(TRAIN), split.rows(TEST)
+        train, test = split.rows(LEARNS), split.rows(HELD_OUT)
         rows, train_labels, held_out = (
             take_rows(source, train),
             labels[train],
