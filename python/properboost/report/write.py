@@ -41,6 +41,7 @@ from properboost.report.feature_subsets import (
 )
 from properboost.report.figures import draw_figures
 from properboost.report.groups import choose_groups, evaluate_groups
+from properboost.report.joint_changes import add_joint_changes
 from properboost.report.linear import score_linear
 from properboost.report.options import ReportOptions
 from properboost.report.overconfidence import find_overconfidence
@@ -241,7 +242,7 @@ def collect(
         effects=effects,
         pairs=pairs,
         simpler=simpler,
-        rows=add_counterfactuals(model, X, rows, terms),
+        rows=add_joint_changes(model, X, add_counterfactuals(model, X, rows, terms)),
         no_rows=no_rows,
         search=read_search(model),
         groupings=groupings,
