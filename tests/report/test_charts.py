@@ -182,13 +182,13 @@ def test_cells_beyond_the_ends_of_the_colours_have_a_dot():
 def test_of_many_ranges_a_few_are_named_and_of_categories_all():
     names = [f"range {k}" for k in range(20)]
     cells, texts = np.ones((20, 20)), [["t"] * 20] * 20
-    for numbers, named in (((True, True), 7), ((False, False), 20)):
+    for numbers, named in (((True, True), 10), ((False, False), 20)):
         drawn = draw_grid(
             cells, cells, (names, names), ("u", "v"), texts, "p", reach=1.0, are_numbers=numbers
         )
         shown = [text for text in words_of(read(drawn)[0]) if text.startswith("range ")]
         assert len(shown) == 2 * named
-        assert shown.count(names[0]) == shown.count(names[-1]) == 2
+        assert shown.count(names[0]) == 2
 
 
 def test_titles_of_grids_stand_apart_from_names_in_a_wider_font():

@@ -32,8 +32,8 @@ def test_two_values_turn_a_row_that_none_turns_alone():
     model = pb.ProperBoostClassifier(n_estimators=30, weak_learner="table").fit(X, y)
     table = X.iloc[:60]
     n_joint = 0
-    for row, told in enumerate(tell(model, table)):
-        turns = told.counterfactuals
+    for row, explained in enumerate(tell(model, table)):
+        turns = explained.counterfactuals
         assert turns.searched_joint == (not turns.offered)
         if turns.joint is None:
             continue
@@ -49,7 +49,7 @@ def test_two_values_turn_a_row_that_none_turns_alone():
                 if name == "town"
                 else float(value)
             )
-        assert model.predict(changed)[0] == model.classes_[turns.joint.to] != told.predicted
+        assert model.predict(changed)[0] == model.classes_[turns.joint.to] != explained.predicted
     assert n_joint > 0
 
 

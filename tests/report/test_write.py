@@ -513,6 +513,21 @@ def test_pairs_that_are_not_chance_come_first(monkeypatch):
     assert [effect.term for effect in content.pairs] == [terms[1], terms[0], terms[2]]
 
 
+def test_joint_effects_that_nobody_sees_come_later(monkeypatch):
+    X, y = make_rows(200, 0)
+    model = pb.ProperBoostClassifier(
+        n_estimators=15, interactions=2, outer_bags=4, weak_learner="table"
+    ).fit(X, y)
+    pairs = [term for term in list_terms(model) if term.is_pair]
+    terms = [
+        replace(term, within_noise=noisy, importance=importance)
+        for term, noisy, importance in zip(pairs, (True, False), (0.5, 0.0009), strict=True)
+    ]
+    monkeypatch.setattr(properboost.report.write, "list_terms", lambda _: terms)
+    options = ReportOptions(subgroups=(), max_features=0, max_pairs=9, max_rows=0)
+    assert [effect.term for effect in collect(model, X, y, options).pairs] == terms
+
+
 def test_few_terms_that_call_every_row_the_same_are_explained(tmp_path):
     X, y = make_rows(400, 0)
     y = np.where(X[NAME] > 1.5, y, "no")

@@ -53,7 +53,7 @@ _LOG_ODDS = {
 }  # fmt: skip
 """Probabilities on a scale of log-odds, with their places."""
 
-MOST_NAMED_RANGES = 7
+MOST_NAMED_RANGES = 10
 """The most ranges of a number that an axis of a map names."""
 
 _DENSITY_SHARE = 0.2
@@ -460,10 +460,7 @@ def draw_grid(
 
 def _choose_named(labels: Sequence[str]) -> list[str]:
     """Return so few of the ranges of a number that their names do not crowd."""
-    if len(labels) <= MOST_NAMED_RANGES:
-        return [*labels]
-    places = np.linspace(0, len(labels) - 1, MOST_NAMED_RANGES).round().astype(int)
-    return [labels[k] for k in places.tolist()]
+    return [*labels[:: math.ceil(len(labels) / MOST_NAMED_RANGES)]]
 
 
 def _mark(field: str, shape: str, size: float) -> Spec:

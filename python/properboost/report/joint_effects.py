@@ -27,6 +27,9 @@ WITHIN = 0.99
 ENOUGH = 100
 """The fewest training rows of a cell in a sentence, where it has no interval."""
 
+TINY = 0.0005
+"""The least effect on a probability that a sentence names: others print as 0.0."""
+
 CLEAR = 0.3
 """Share of a map's variance that its four quarters explain, from which a sentence is on these."""
 
@@ -115,7 +118,7 @@ def _describe_strongest(
             (_find_strongest(shown, sign, function.average) for shown in maps),
             key=lambda cell: cell.least,
         )
-        if best.least > 0.0:
+        if best.least >= TINY:
             size = points(float(best.shown.values[best.place]) - function.average)
             words.append(
                 f"{size} where {name_cell(function, best.shown, *best.place)} "
