@@ -300,3 +300,17 @@ def test_values_beside_infinite_and_huge_ones():
     changes = model.changes(X)
     assert None not in changes.changes
     np.testing.assert_array_equal(model.predict(changes.apply(X)), ~y)
+
+
+def test_fewer_features_may_change():
+    X, y = make_rows()
+    model = fit("tables", X, y)
+    whole = model.changes(X)
+    sizes = [0 if change is None else len(change.features) for change in whole]
+    assert {1, 2} <= {*sizes}
+    for most in (1, 2):
+        fewer = model.changes(X, most_features=most)
+        for change, one, size in zip(whole, fewer, sizes, strict=True):
+            assert one == (change if 0 < size <= most else None)
+    with pytest.raises(ValueError, match="most_features must be between 1 and 3; got 4"):
+        model.changes(X, most_features=4)

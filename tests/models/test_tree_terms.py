@@ -432,3 +432,18 @@ def test_cells_have_the_rows_weights():
     np.testing.assert_allclose(weighed.reshape(3, 3), expected)
     (counts,) = weigh_cells([grid], codes, None, 2)
     assert counts.sum() == 400
+
+
+def test_maps_of_joined_levels_have_the_means_of_the_ends():
+    X, y = make()
+    model = fit(LEARNERS["symmetric"], X, y, outer_bags=4)
+    pair = next(term.features for term in model.terms_ if len(term.features) == 2)
+    function = model.term_function(pair)
+    (whole,) = function.to_maps(confidence_level=0.8)
+    for end, expected in zip(whole.ends, function.interval(0.8), strict=True):
+        np.testing.assert_array_equal(end, expected)
+    (one,) = function.to_maps(most_levels=1, confidence_level=0.8)
+    share = function.weights / function.weights.sum()
+    for end, expected in zip(one.ends, function.interval(0.8), strict=True):
+        assert end.item() == pytest.approx(np.sum(share * expected))
+    assert fit(LEARNERS["symmetric"], X, y).term_function(pair).to_maps()[0].ends is None

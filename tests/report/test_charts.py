@@ -141,7 +141,9 @@ def test_grids_have_the_cells_with_rows():
     values, weights = np.array([[1.0, -2.0], [0.5, 0.0]]), np.array([[1.0, 2.0], [0.0, 3.0]])
     levels = (["low", HOSTILE], ["left", "right"])
     texts = [["a", "b"], ["c", HOSTILE]]
-    root, tooltips = read(draw_grid(values, weights, levels, ("up", "across"), texts, "pair"))
+    root, tooltips = read(
+        draw_grid(values, weights, levels, ("up", "across"), texts, "pair", reach=2.0)
+    )
     assert tooltips == ["a", "b", HOSTILE]
     cells = [e for e in root.iter() if "data-t" in e.attrib]
     assert [e.attrib["fill"] for e in cells] == ["var(--for)", "var(--against)", "var(--for)"]
@@ -154,16 +156,47 @@ def test_grids_strike_through_the_cells_of_few_rows():
     texts = [["a", "b", "c"], ["d", "e", "f"]]
     levels = (["low", "high"], ["x", "y", "z"])
     for few, expected in ((10.0, 2), (0.0, 0), (600.0, 5)):
-        root, tooltips = read(draw_grid(values, weights, levels, ("u", "v"), texts, "p", few=few))
+        root, tooltips = read(
+            draw_grid(values, weights, levels, ("u", "v"), texts, "p", reach=1.0, few=few)
+        )
         assert sorted(tooltips) == ["a", "b", "d", "e", "f"]
         strokes = [e for e in root.iter() if e.attrib.get("stroke") == "var(--ink)"]
         assert len(strokes) == expected
 
 
+def test_cells_beyond_the_ends_of_the_colours_have_a_dot():
+    effects, weights = np.array([[1.0, -2.0], [0.5, 3.0]]), np.ones((2, 2))
+    drawn = draw_grid(
+        effects, weights, (["low", "high"], ["x", "y"]), ("u", "v"), [["a", "b"], ["c", "d"]], "p",
+        reach=1.0,
+    )  # fmt: skip
+    root, tooltips = read(drawn)
+    shown = [float(e.attrib["opacity"]) for e in root.iter() if "data-t" in e.attrib]
+    assert dict(zip(tooltips, shown, strict=True)) == pytest.approx(
+        {"a": 1.0, "b": 1.0, "c": 0.52, "d": 1.0}, abs=0.01
+    )
+    dots = [e for e in root.iter() if e.attrib.get("stroke") == "var(--ink)"]
+    assert len(dots) == 2
+
+
+def test_of_many_ranges_a_few_are_named_and_of_categories_all():
+    names = [f"range {k}" for k in range(20)]
+    cells, texts = np.ones((20, 20)), [["t"] * 20] * 20
+    for numbers, named in (((True, True), 10), ((False, False), 20)):
+        drawn = draw_grid(
+            cells, cells, (names, names), ("u", "v"), texts, "p", reach=1.0, are_numbers=numbers
+        )
+        shown = [text for text in words_of(read(drawn)[0]) if text.startswith("range ")]
+        assert len(shown) == 2 * named
+        assert shown.count(names[0]) == 2
+
+
 def test_titles_of_grids_stand_apart_from_names_in_a_wider_font():
     """The renderer measures names in a font that may be narrower than the reader's."""
     name = "Married-spouse-absent"
-    drawn = draw_grid(np.ones((1, 1)), np.ones((1, 1)), ([name], [name]), ("u", "v"), [["t"]], "l")
+    drawn = draw_grid(
+        np.ones((1, 1)), np.ones((1, 1)), ([name], [name]), ("u", "v"), [["t"]], "l", reach=1.0
+    )
     (title,) = [e for e in read(drawn)[0].iter() if e.text == "u"]
     shift = float(re.match(r"translate\((-[\d.]+),", title.attrib["transform"])[1])
     assert -shift - 14 > 6.5 * 14  # 15 letters of 10 pixels are shown
@@ -197,7 +230,7 @@ def draw_all(a, b):
         draw_waterfall([Bar(a, 1.0, b, 0.5, 1.5, b, 0.0), Bar(b, 2.0, a)], a, b, note=a),
         draw_dots([Dot(a, 0, 0.1, 0.1, 0.2, b), Dot(b, 1, 0.3, 0.1, 0.4, a)], b, a),
         draw_steps(np.arange(3.0), np.array([1.0, 2.0]), np.ones(2), [a, b], (a, b), a),
-        draw_grid(cells, np.ones((2, 2)), ([a, b], [b, a]), (a, b), [[a, b], [b, a]], a),
+        draw_grid(cells, np.ones((2, 2)), ([a, b], [b, a]), (a, b), [[a, b], [b, a]], a, reach=4.0),
         draw_reliability([Point(0.1, 0.2, 0.1, 0.3, 5, a)], (a, b), b),
     ]
 
@@ -281,7 +314,7 @@ def test_no_number_ends_the_process(numbers):
             ),
             draw_grid(
                 np.array([[a, b], [c, d]]), np.ones((2, 2)), (["a", "b"], ["c", "d"]), ("x", "y"),
-                [["t"] * 2] * 2, "l",
+                [["t"] * 2] * 2, "l", reach=abs(a) or 1.0,
             ),
         ]  # fmt: skip
     for chart in charts:

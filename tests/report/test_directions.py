@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 
 import properboost as pb
-from properboost.report.directions import describe_direction
+from properboost.report.directions import describe_direction as describe_shape
 from properboost.report.effects import list_effects, list_terms
+
+
+def describe_direction(shape):
+    """Return the sentence on a curve; its average row has a probability of 1/2."""
+    return describe_shape(shape, 1.0 / (1.0 + np.exp(-shape.values)))
 
 
 def tell(function_of_x, noise=0.3, n=6000):
@@ -90,8 +95,9 @@ def test_rough_steps_are_those_of_the_curve(n_steps):
     ends = [f"{cut - 0.5:g}" for cut in cuts]
     names = [f"<= {ends[0]}", *map(" to ".join, pairwise(ends)), f"> {ends[-1]}"]
     for name, value in zip(names, level, strict=True):
-        (printed,) = re.findall(rf"([+−][\d.]+) at “{name}”", sentence)
-        assert abs(float(printed.replace("−", "-")) - value) < 0.02
+        (printed,) = re.findall(rf"([\d.]+)% at “{name}”", sentence)
+        share = 1.0 / (1.0 + np.exp(-value))
+        assert abs(float(printed) - 100.0 * share) < 0.5
 
 
 def test_categories_and_what_does_nothing():
@@ -124,8 +130,7 @@ def test_a_direction_that_is_small_beside_its_ups_and_downs_is_none():
     small = 0.15 * x + 0.06 * rng.choice([-1.0, 1.0], len(x))
     sentence = describe_direction(replace(shape, values=small))
     assert sentence.startswith(
-        "There is no single direction: “True” becomes more and less probable in turn, by points "
-        "between −0.2"
+        "There is no single direction: “True” becomes more and less probable in turn, between 4"
     )
     slow = 0.15 * x + 0.1 * np.sin(6.0 * x)
     assert describe_direction(replace(shape, values=slow)).startswith("By and large, the higher")

@@ -7,14 +7,16 @@ import pytest
 
 import properboost as pb
 from properboost.report import discontinuities
+from properboost.report.content import Effect, Term
 from properboost.report.discontinuities import (
     count_few,
     describe_jump,
+    describe_largest_jump,
     list_discontinuities,
     list_plateaus,
 )
 from properboost.report.effects import list_effects, list_terms
-from properboost.report.wording import signed
+from properboost.report.wording import precise
 
 
 def tell(model):
@@ -58,6 +60,7 @@ def test_a_spike_of_few_rows_is_reported(monkeypatch):
     model = pb.ProperBoostClassifier(weak_learner="table").fit(X, y)
     (caution,), effects = tell(model)
     (shape,) = (effect.log_odds for effect in effects if effect.term.place == 0)
+    (shares,) = (effect.probability.values for effect in effects if effect.term.place == 0)
     k = int(shape.values.argmax())
     assert shape.weights[k] == 25.0
     assert len(caution.lines) == 2
@@ -66,9 +69,9 @@ def test_a_spike_of_few_rows_is_reported(monkeypatch):
     )
     for line, (_, first) in zip(caution.lines, sides, strict=True):
         assert line.startswith("feature 0: ")
-        assert f"{signed(shape.values[k])} at “{shape.labels[k]}” (25 rows)" in line
+        assert f"{precise(shares[k])} at “{shape.labels[k]}” (25 rows)" in line
         other = first + 1 if first == k else first
-        assert f"{signed(shape.values[other])} at" in line
+        assert f"{precise(shares[other])} at" in line
         times = float(f"{np.exp(abs(shape.values[k] - shape.values[other])):.2g}")
         assert line.endswith(f"about {times:,.0f} times as {'high' if first < k else 'low'}")
         at = [line.index(f"“{shape.labels[j]}”") for j in (first, first + 1)]
@@ -141,9 +144,21 @@ def test_the_largest_jump_of_a_curve_has_its_place_and_size():
     values = 0.02 * np.arange(40.0)
     values[25:] -= 0.8
     rows = min(shape.weights[24], shape.weights[25])
-    assert describe_jump(replace(shape, values=values)) == (
-        f"The largest jump is −0.78 points above 24.5, where the smaller range has {rows:,.0f} "
-        "training rows."
+    effect = make_effect(shape, values)
+    assert describe_jump(effect) == (
+        f"The largest jump is from 61.8% to 42.6% above 24.5, with at least {rows:,.0f} training "
+        "rows on each side."
     )
-    assert describe_jump(replace(shape, values=0.02 * np.arange(40.0))) == ""
-    assert describe_jump(replace(shape, values=1.0 * (np.arange(40) > 20))) == ""  # one step
+    assert describe_largest_jump([make_effect(shape, 0.5 * values), effect]) == (
+        "Of all curves, that of size has the largest jump: from 61.8% to 42.6% above 24.5."
+    )
+    for other in (0.02 * np.arange(40.0), 1.0 * (np.arange(40) > 20)):  # even steps, and one step
+        assert describe_jump(make_effect(shape, other)) == ""
+        assert describe_largest_jump([make_effect(shape, other)]) == ""
+
+
+def make_effect(shape, values):
+    """Return an effect with these log-odds; its average row has a probability of 1/2."""
+    shares = 1.0 / (1.0 + np.exp(-values))
+    term = Term(0, "size", False, 1.0, None, None)
+    return Effect(term, replace(shape, values=values), replace(shape, values=shares), None)

@@ -69,6 +69,13 @@ def test_several_classes_and_trees(fitted):
     features = [term.importance for term in listed if not term.is_pair]
     assert sum(features) == pytest.approx(1.0)  # with an equal share of joint terms
     assert list_terms(trees._compacted()) == listed
+    for term in listed:  # a share of joint terms comes on top of a curve's own importance
+        joint = [t for t in listed if t.is_pair and term.name in t.name.split(" and ")]
+        if not term.is_pair:
+            shares = sum(t.importance / len(t.name.split(" and ")) for t in joint)
+            assert term.alone + shares == pytest.approx(term.importance)
+        else:
+            assert term.alone is None
 
 
 def test_trees_of_longer_paths_have_the_importance_of_features_alone():

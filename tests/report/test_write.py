@@ -23,6 +23,7 @@ from properboost.report.effects import list_pair_effects, list_terms
 from properboost.report.feature_subsets import score_subsets
 from properboost.report.figures import draw_figures
 from properboost.report.glossary import GLOSSARY, find_words
+from properboost.report.joint_effects import make_maps
 from properboost.report.options import ReportOptions
 from properboost.report.parameter_words import describe_parameter
 from properboost.report.wording import list_words, number, percent, signed
@@ -108,7 +109,7 @@ def test_the_page_of_a_model_of_tables(model, tmp_path):
     assert len(page.find("svg")) == 2 + 1 + 2 * 4 + 8
     assert {a["name"] for a in page.find("input")} == {"scale"}
     assert "What would have turned it?" in page.text
-    assert page.text.count("would have turned it:") + page.text.count("No single value") == 6
+    assert page.text.count("would have turned it:") + page.text.count("No single value") == 8
     assert "By who the person is, alone:" in page.text
     assert len(text) < 400_000
     # Scripts insert values as text only.
@@ -119,11 +120,10 @@ def test_cells_of_few_rows_are_counted_below_a_map(model, tmp_path):
     _, page = write(tmp_path / "report.html", model, *make_rows(300, 1))
     (pair,) = [term for term in list_terms(model) if term.is_pair]
     (effect,) = list_pair_effects(model, [pair], LABEL, LABEL)
-    (cells,) = effect.log_odds.to_maps(most_levels=20)
+    (cells,) = make_maps(effect.log_odds, 0.9)
     filled = cells.weights[cells.weights > 0.0]
     few = int(np.sum(filled < 10.0))
-    assert few > 0
-    assert f"too few for a reliable estimate: {few} of {len(filled)}." in page.text
+    assert f"Of {len(filled)} cells, {few} had fewer than 10 training rows" in page.text
 
 
 def test_differences_of_scores_are_those_of_printed_numbers(model):
@@ -511,6 +511,21 @@ def test_pairs_that_are_not_chance_come_first(monkeypatch):
     options = ReportOptions(subgroups=(), max_features=0, max_pairs=9, max_rows=0)
     content = collect(model, X, y, options)
     assert [effect.term for effect in content.pairs] == [terms[1], terms[0], terms[2]]
+
+
+def test_joint_effects_that_nobody_sees_come_later(monkeypatch):
+    X, y = make_rows(200, 0)
+    model = pb.ProperBoostClassifier(
+        n_estimators=15, interactions=2, outer_bags=4, weak_learner="table"
+    ).fit(X, y)
+    pairs = [term for term in list_terms(model) if term.is_pair]
+    terms = [
+        replace(term, within_noise=noisy, importance=importance)
+        for term, noisy, importance in zip(pairs, (True, False), (0.5, 0.0009), strict=True)
+    ]
+    monkeypatch.setattr(properboost.report.write, "list_terms", lambda _: terms)
+    options = ReportOptions(subgroups=(), max_features=0, max_pairs=9, max_rows=0)
+    assert [effect.term for effect in collect(model, X, y, options).pairs] == terms
 
 
 def test_few_terms_that_call_every_row_the_same_are_explained(tmp_path):

@@ -14,7 +14,7 @@ from properboost.data.labels import find_classes
 from properboost.data.table import InputTable
 from properboost.estimators.base import label_features
 from properboost.estimators.predicting import PredictingMixin
-from properboost.inspection.change_search import ChangeSearch
+from properboost.inspection.change_search import MOST_FEATURES, ChangeSearch
 from properboost.inspection.changes import RowChanges
 from properboost.inspection.contributions import Contributions, Part, make_contributions
 from properboost.inspection.dashboards import make_local
@@ -44,7 +44,14 @@ class ExplainingMixin(PredictingMixin):
     def _name_scale(self, class_: Any) -> str:
         raise NotImplementedError
 
-    def changes(self, X: Any, to: Any = None, keep: Sequence[int | str] = ()) -> RowChanges:
+    def changes(
+        self,
+        X: Any,
+        to: Any = None,
+        keep: Sequence[int | str] = (),
+        *,
+        most_features: int = MOST_FEATURES,
+    ) -> RowChanges:
         """Return the nearest changes of rows that would change their predicted class.
 
         Parameters
@@ -55,12 +62,15 @@ class ExplainingMixin(PredictingMixin):
             The class to predict; the default is any other.  Rows that have it have no change.
         keep : list of int or str, default=()
             The positions or names of features that stay as they are.
+        most_features : int, default=3
+            The most features that change together, up to 3.  Three may take half a minute for a
+            row that the model is sure of.
 
         Returns
         -------
         RowChanges
-            Fewest features first, at most three; then the least sum of distances in training
-            ranks, where a new category counts 1.  `is_exact` is whether none nearer is missed.
+            Fewest features first; then the least sum of distances in training ranks, where a new
+            category counts 1.  `is_exact` is whether none nearer is missed.
 
         Raises
         ------
@@ -69,7 +79,12 @@ class ExplainingMixin(PredictingMixin):
         """
         self._read_base(None, 0)
         return self._find_changes(
-            X, to, keep, self.classes_.tolist(), lambda raw: choose_classes(as_predicted(raw))
+            X,
+            to,
+            keep,
+            self.classes_.tolist(),
+            lambda raw: choose_classes(as_predicted(raw)),
+            most_features=most_features,
         )
 
     def _find_changes(
@@ -80,6 +95,8 @@ class ExplainingMixin(PredictingMixin):
         labels: list[Any],
         choose: Callable[[NDArray[np.float64]], NDArray[np.intp]],
         cuts: NDArray[np.float64] | None = None,
+        *,
+        most_features: int,
     ) -> RowChanges:
         """Return the changes of `changes`, for classes that `choose` predicts.
 
@@ -95,7 +112,8 @@ class ExplainingMixin(PredictingMixin):
         fixed = {find_feature(j, names, self.n_features_in_, "keep") for j in keep}
         order = sorted({*range(self.n_features_in_)} - fixed, key=lambda j: columns[j])
         ensemble = self.ensemble_
-        search = ChangeSearch.of(ensemble, choose, order, n_threads, cuts)
+        most = checks.integer("most_features", most_features, 1, MOST_FEATURES)
+        search = ChangeSearch.of(ensemble, choose, order, n_threads, cuts, most)
         codes = ensemble.binning.encode(table, None, n_threads)
         changes, is_exact = search.run(codes, None if to is None else labels.index(to))
         return RowChanges.of(changes, ensemble.binning.features, columns, labels, is_exact=is_exact)

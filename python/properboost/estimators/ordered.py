@@ -21,6 +21,7 @@ from properboost.estimators.ordered_predicting import OrderedModel, OrderedPredi
 from properboost.estimators.properboost import ProperBoostClassifier, run_plan
 from properboost.estimators.scorer import Scorer
 from properboost.fitting.unfinished import warn_of_unfinished
+from properboost.inspection.change_search import MOST_FEATURES
 from properboost.inspection.changes import RowChanges
 from properboost.metrics import ranked_probability_score
 from properboost.models.threshold_moves import ThresholdMoves
@@ -247,7 +248,14 @@ class OrderedClassifier(
         every = np.arange(len(self.classes_))
         return ranked_probability_score(ranks, probability, classes=every, sample_weight=weight)
 
-    def changes(self, X: Any, to: Any = None, keep: Sequence[int | str] = ()) -> RowChanges:
+    def changes(
+        self,
+        X: Any,
+        to: Any = None,
+        keep: Sequence[int | str] = (),
+        *,
+        most_features: int = MOST_FEATURES,
+    ) -> RowChanges:
         """Return the nearest changes of rows that would change their predicted class.
 
         Parameters
@@ -258,6 +266,9 @@ class OrderedClassifier(
             The class to predict; the default is any other.  Rows that have it have no change.
         keep : list of int or str, default=()
             The positions or names of features that stay as they are.
+        most_features : int, default=3
+            The most features that change together, up to 3.  Three may take half a minute for a
+            row that the model is sure of.
 
         Returns
         -------
@@ -283,6 +294,7 @@ class OrderedClassifier(
             self.ordered_classes_.tolist(),
             lambda raw: link.choose(raw[:, 0]),
             link.find_cuts(),
+            most_features=most_features,
         )
 
     # -- keeping ----------------------------------------------------------------------------------

@@ -141,6 +141,8 @@ class ChangeSearch:
         The terms of several features; None if the model has no terms, or too many cells.
     cuts : ndarray, optional
         The ascending raw predictions between ordered classes, of a model with one.
+    most_features : int
+        The most features that change together.
     """
 
     predict: Predict
@@ -149,6 +151,7 @@ class ChangeSearch:
     order: Sequence[int]
     cells: Sequence[TermCells] | None
     cuts: Reals | None = None
+    most_features: int = MOST_FEATURES
     _cells_of: dict[tuple[int, ...], list[TermCells]] = field(default_factory=dict)
 
     @classmethod
@@ -159,6 +162,7 @@ class ChangeSearch:
         order: Sequence[int],
         n_threads: int,
         cuts: Reals | None = None,
+        most_features: int = MOST_FEATURES,
     ) -> "ChangeSearch":
         """Return a search for the changes that an ensemble's predictions follow."""
         features, terms = ensemble.binning.features, ensemble.terms
@@ -175,6 +179,7 @@ class ChangeSearch:
             order,
             None if terms is None else terms.list_cells(MOST_CELLS, n_threads),
             cuts,
+            most_features,
         )
 
     def count_classes(self, n_models: int) -> int:
@@ -219,7 +224,7 @@ class ChangeSearch:
                 for to in others
                 if to != predicted[row]
             ]
-            change, none_missed = _find_nearest(searches)
+            change, none_missed = _find_nearest(searches, self.most_features)
             changes.append(change)
             is_exact = is_exact and none_missed
         return changes, is_exact
@@ -443,13 +448,13 @@ class _Row:
         return np.concatenate(parts)
 
 
-def _find_nearest(searches: Sequence[_Row]) -> tuple[CodeChange | None, bool]:
+def _find_nearest(searches: Sequence[_Row], most: int) -> tuple[CodeChange | None, bool]:
     """Return the nearest change of a row to any of several classes, and whether none is missed."""
     best: CodeChange | None = None
     for search in searches:
         best = search.change_one(best)
     is_exact = True
-    for size in range(2, MOST_FEATURES + 1):
+    for size in range(2, most + 1):
         if best is not None:
             break
         for search in searches:

@@ -231,6 +231,8 @@ class InteractionMap(NamedTuple):
     """The levels of both features in words."""
     values: NDArray[np.float64]
     weights: NDArray[np.float64]
+    ends: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    """The ends of the cells' intervals, if the model has bags."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,11 +335,14 @@ class InteractionFunction(TermFunction):
         raw = terms.evaluate(codes, models, 1)[terms.place[self.features]]
         return self._effects.find(raw.reshape(*of_features[0].shape, len(models)))
 
-    def to_maps(self, most: int = 4, most_levels: int = 256) -> list[InteractionMap]:
+    def to_maps(
+        self, most: int = 4, most_levels: int = 256, confidence_level: float = 0.9
+    ) -> list[InteractionMap]:
         """Return maps of two features that show the function.
 
         A function of two features is one map.  One of three is a map for each range of the feature
         that has the fewest levels.  Where levels are joined, cells are means by training weight.
+        So are the ends of their intervals, which are then a little too wide.
 
         Parameters
         ----------
@@ -345,35 +350,36 @@ class InteractionFunction(TermFunction):
             The most ranges.
         most_levels : int, default=256
             The most levels of a map's rows and columns; neighbours are joined where there are more.
+        confidence_level : float, default=0.9
+            As in `interval`, which needs bags.
 
         Returns
         -------
         list of InteractionMap
         """
         thinnest = int(np.argmin(self.values.shape)) if self.values.ndim == 3 else None
-        values, weights, groups = self.values, self.weights, []
+        ends = self.interval(confidence_level) if self.n_bags > 0 else ()
+        grids, weights, words = [self.values, *ends], self.weights, []
         for axis, n_levels in enumerate(self.values.shape):
-            ends = _join_levels(weights, axis, most if axis == thinnest else most_levels)
+            runs = _join_levels(weights, axis, most if axis == thinnest else most_levels)
             codes = [
                 sorted(code for level in self._codes[axis][begin:end] for code in level)
-                for begin, end in pairwise(ends)
+                for begin, end in pairwise(runs)
             ]
-            groups.append(codes)
+            bins = self._ensemble.binning.features[self.features[axis]]
+            words.append(tuple(label_level(bins, of_level) for of_level in codes))
             if len(codes) < n_levels:
-                values, weights = _average(values, weights, axis, ends)
-        words = [
-            tuple(label_level(self._ensemble.binning.features[j], codes) for codes in of_axis)
-            for j, of_axis in zip(self.features, groups, strict=True)
-        ]
+                grids = [_average(grid, weights, axis, runs) for grid in grids]
+                weights = np.add.reduceat(weights, runs[:-1], axis=axis)
         if thinnest is None:
-            return [InteractionMap(None, (0, 1), (words[0], words[1]), values, weights)]
-        rows, columns = (axis for axis in range(3) if axis != thinnest)
+            return [_make_map(None, (0, 1), words, grids, weights)]
+        others = [axis for axis in range(3) if axis != thinnest]
         return [
-            InteractionMap(
+            _make_map(
                 f"{self.labels[thinnest]}: {title}",
-                (rows, columns),
-                (words[rows], words[columns]),
-                np.moveaxis(values, thinnest, 0)[k],
+                (others[0], others[1]),
+                words,
+                [np.moveaxis(grid, thinnest, 0)[k] for grid in grids],
                 np.moveaxis(weights, thinnest, 0)[k],
             )
             for k, title in enumerate(words[thinnest])
@@ -467,12 +473,25 @@ def _join_levels(weights: NDArray[np.float64], axis: int, most: int) -> list[int
 
 
 def _average(
-    values: NDArray[np.float64], weights: NDArray[np.float64], axis: int, ends: Sequence[int]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the means of runs of levels of an axis, and their weights."""
-    total = np.add.reduceat(weights, ends[:-1], axis=axis)
-    sums = np.add.reduceat(weights * values, ends[:-1], axis=axis)
-    return np.divide(sums, total, out=np.zeros_like(sums), where=total > 0.0), total
+    values: NDArray[np.float64], weights: NDArray[np.float64], axis: int, runs: Sequence[int]
+) -> NDArray[np.float64]:
+    """Return the means of runs of levels of an axis."""
+    total = np.add.reduceat(weights, runs[:-1], axis=axis)
+    sums = np.add.reduceat(weights * values, runs[:-1], axis=axis)
+    return np.divide(sums, total, out=np.zeros_like(sums), where=total > 0.0)
+
+
+def _make_map(
+    title: str | None,
+    axes: tuple[int, int],
+    words: Sequence[tuple[str, ...]],
+    grids: Sequence[NDArray[np.float64]],
+    weights: NDArray[np.float64],
+) -> InteractionMap:
+    """Return a map of values, which the ends of their intervals follow if there are any."""
+    levels = (words[axes[0]], words[axes[1]])
+    ends = (grids[1], grids[2]) if len(grids) > 1 else None
+    return InteractionMap(title, axes, levels, grids[0], weights, ends)
 
 
 def _find_weighted(weights: NDArray[np.float64], axis: int) -> NDArray[np.intp]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -75,9 +76,15 @@ def _label_range(edges: Sequence[str], first: int, last: int) -> str:
     return f"> {edges[first - 1]}" if last == len(edges) else f"{edges[first - 1]} to {edges[last]}"
 
 
-def _write_edges(edges: NDArray[np.float64]) -> list[str]:
+def _write_edges(edges: NDArray[np.float64]) -> tuple[str, ...]:
+    return _write_numbers(tuple(edges.tolist()))
+
+
+@lru_cache(maxsize=64)
+def _write_numbers(edges: tuple[float, ...]) -> tuple[str, ...]:
+    """Return the numbers in words; a map has many levels with the same edges."""
     for digits in range(_FEWEST_DIGITS, _MOST_DIGITS + 1):
-        words = [_write(edge, digits) for edge in edges.tolist()]
+        words = tuple(_write(edge, digits) for edge in edges)
         if len(set(words)) == len(words):
             break
     return words

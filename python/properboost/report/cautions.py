@@ -183,15 +183,18 @@ def _list_of_noise(terms: Sequence[Term], effects: Sequence[Effect]) -> Iterator
         for of_pairs in (False, True)
     )
     words = [term.name for term in features if term.within_noise]
+    if words:
+        kind = "curve" if any(term.alone is not None for term in features) else "effect"
+        words = [f"the {kind}{'s' if len(words) > 1 else ''} of {list_words(words)}"]
     noisy = sum(bool(term.within_noise) for term in pairs)
     if noisy > 0:
         words.append(f"{noisy:,} of {count(len(pairs), 'joint effect', 'joint effects')}")
     if words:
         yield Caution(
             "Effects that may be chance",
-            f"{_name_bags(effects)} cannot distinguish the effects of {list_words(words)} from "
-            "chance.  They may be real, which more bags (--outer-bags) may show.  Until then, do "
-            "not interpret their shapes.",
+            f"{_name_bags(effects)} cannot distinguish {' and '.join(words)} from chance.  They "
+            "may be real, which more bags (--outer-bags) may show.  Until then, do not interpret "
+            "their shapes.",
         )
 
 

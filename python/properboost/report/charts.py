@@ -53,6 +53,9 @@ _LOG_ODDS = {
 }  # fmt: skip
 """Probabilities on a scale of log-odds, with their places."""
 
+MOST_NAMED_RANGES = 10
+"""The most ranges of a number that an axis of a map names."""
+
 _DENSITY_SHARE = 0.2
 """Height of the density of rows, as a share of the chart's."""
 
@@ -375,33 +378,35 @@ def is_crowded(bounds: NDArray[np.float64], weights: NDArray[np.float64]) -> boo
 
 
 def draw_grid(
-    values: NDArray[np.float64],
+    effects: NDArray[np.float64],
     weights: NDArray[np.float64],
     levels: tuple[Sequence[str], Sequence[str]],
     names: tuple[str, str],
     texts: Sequence[Sequence[str]],
     label: str,
     *,
-    origin: float = 0.0,
+    reach: float,
+    are_numbers: tuple[bool, bool] = (False, False),
     few: float = 0.0,
 ) -> str:
-    """Draw the cells of a pair's grid that have rows; the first feature goes upwards.
+    """Draw the cells of a map that have rows; the first feature goes upwards.
 
-    A stroke crosses cells of fewer than `few` rows.
+    Effects of `reach` and beyond have the strongest colours, and those beyond have a dot.  A stroke
+    crosses cells of fewer than `few` rows.  Of many ranges of a number, a few are named.
     """
-    largest = float(np.abs(values - origin)[weights > 0.0].max(initial=0.0)) or 1.0
     labels = [*map(tell_apart, levels)]
     rows = [
         {
             "a": labels[0][i],
             "b": labels[1][j],
-            "v": float(values[i, j] - origin),
-            "s": abs(float(values[i, j] - origin)) / largest,
+            "v": float(effects[i, j]),
+            "s": min(abs(float(effects[i, j])) / reach, 1.0),
             "few": bool(weights[i, j] < few),
+            "beyond": bool(abs(effects[i, j]) > reach),
             "t": texts[i][j],
         }
-        for i in range(values.shape[0])
-        for j in range(values.shape[1])
+        for i in range(effects.shape[0])
+        for j in range(effects.shape[1])
         if weights[i, j] > 0.0
     ]
 
@@ -415,7 +420,12 @@ def draw_grid(
                      "ticks": False, "domain": False, "grid": False, **axis},
         }  # fmt: skip
 
-    size = (WIDTH - 30, min(HEIGHT + 70, 34 * max(values.shape[0], 3)))
+    named = [
+        _choose_named(of_axis) if is_number else of_axis
+        for of_axis, is_number in zip(labels, are_numbers, strict=True)
+    ]
+    size = (WIDTH - 30, min(HEIGHT + 70, 34 * max(effects.shape[0], 3)))
+    side = min(size[0] / effects.shape[1], size[1] / effects.shape[0])
     cells: Spec = {
         "mark": {"type": "rect"},
         "encoding": {
@@ -434,20 +444,31 @@ def draw_grid(
         "height": size[1],
         "data": {"values": rows},
         "encoding": {
-            "y": place("a", labels[0][::-1], names[0], titlePadding=_WIDER),
-            "x": place("b", labels[1], names[1], labelAngle=-60, titlePadding=_WIDER),
+            "y": place("a", labels[0][::-1], names[0], values=named[0], titlePadding=_WIDER),
+            "x": place(
+                "b", labels[1], names[1], values=named[1], labelAngle=-60, titlePadding=_WIDER
+            ),
         },
-        "layer": [cells, _strike(min(size[0] / values.shape[1], size[1] / values.shape[0]))],
+        "layer": [
+            cells,
+            _mark("few", "M-1,1L1,-1", (0.7 * side) ** 2),
+            _mark("beyond", "circle", min((0.2 * side) ** 2, 9.0)),
+        ],
     }
     return _render(spec, label)
 
 
-def _strike(cell: float) -> Spec:
-    """Return the layer of strokes through cells of few rows; `cell` is the size of cells."""
+def _choose_named(labels: Sequence[str]) -> list[str]:
+    """Return so few of the ranges of a number that their names do not crowd."""
+    return [*labels[:: math.ceil(len(labels) / MOST_NAMED_RANGES)]]
+
+
+def _mark(field: str, shape: str, size: float) -> Spec:
+    """Return the layer of marks of this shape in the cells whose field is true."""
     return {
-        "transform": [{"filter": "datum.few"}],
+        "transform": [{"filter": f"datum.{field}"}],
         "mark": {
-            "type": "point", "shape": "M-1,1L1,-1", "size": (0.7 * cell) ** 2, "strokeWidth": 1,
+            "type": "point", "shape": shape, "size": size, "strokeWidth": 1,
             "color": _INK, "opacity": 0.6, "aria": False,
         },
     }  # fmt: skip

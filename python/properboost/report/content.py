@@ -33,6 +33,7 @@ __all__ = [
     "FlipRate",
     "Group",
     "Grouping",
+    "JointChange",
     "Limit",
     "ModelScores",
     "Overconfidence",
@@ -258,7 +259,9 @@ class FlipRate:
 class Term:
     """A feature or a joint term, and its importance for raw predictions.
 
-    `place` is its place among all terms: features come first, then those of several.
+    `place` is its place among all terms: features come first, then those of several.  Where a
+    feature's importance includes shares of joint terms, `alone` is that of its curve.
+    `within_noise` is about the curve or the map.
     """
 
     place: int
@@ -267,6 +270,7 @@ class Term:
     importance: float
     error: float | None
     within_noise: bool | None
+    alone: float | None = None
 
 
 @dataclass(frozen=True)
@@ -281,11 +285,12 @@ class Effect:
 
 @dataclass(frozen=True)
 class PairEffect:
-    """The function of two or three features on two scales."""
+    """The function of two or three features on two scales, and which of these are numbers."""
 
     term: Term
     log_odds: InteractionFunction
     probability: InteractionFunction
+    are_numbers: tuple[bool, ...]
 
 
 @dataclass(frozen=True)
@@ -369,17 +374,31 @@ class Counterfactual:
 
 
 @dataclass(frozen=True)
+class JointChange:
+    """New values of two features that together would change a row's class, in words.
+
+    Each of `values` is a feature's name, its new value and its present one.
+    """
+
+    values: tuple[tuple[str, str, str], ...]
+    to: int
+
+
+@dataclass(frozen=True)
 class Counterfactuals:
     """Counterfactuals of a row, of `n_tried` features, the smallest change first.
 
     Those of features that the law may protect are apart from the `offered` ones.  `more` names the
-    features of the rest.
+    features of the rest.  Where no value is offered, `joint` is the nearest change of two
+    features, if there is one; `searched_joint` is whether it was searched.
     """
 
     offered: tuple[Counterfactual, ...]
     more: tuple[str, ...]
     protected: tuple[Counterfactual, ...]
     n_tried: int
+    joint: JointChange | None = None
+    searched_joint: bool = False
 
 
 @dataclass(frozen=True)
@@ -389,7 +408,7 @@ class ExplainedRow:
     `number` counts the rows from 1.  The steps are about the class `class_label`: the second of two
     classes, or else the predicted one.  Its probability is `probability`.  They lead from the
     average row, with the probability `average`, to this one.  With `additive` steps, the order does
-    not matter.  `counterfactuals` are None where none were searched.
+    not matter.  `counterfactuals` are None until they are searched.
     """
 
     kind: str
@@ -553,17 +572,20 @@ class ReportContent:
 class Figure:
     """The charts of an effect on both scales, notes below, and the feature's description, if any.
 
-    `reach` is the effect of the strongest colours of a grid, on either scale.  `values` are all
-    ranges or categories: a name, the points, the probability and the training rows of each.
+    `importance` has a curve's share of it, if they differ; `doubt` is "" where there is none.
+    `reach` is the effect of the strongest colours of maps, on either scale, and `n_maps` their
+    number.  `values` are all ranges or categories: a name, the points, the probability and the
+    training rows of each.
     """
 
     title: str
     importance: str
-    within_noise: bool
+    doubt: str
     log_odds: str
     probability: str
     notes: tuple[str, ...]
     reach: tuple[str, str] | None = None
+    n_maps: int = 0
     values: tuple[tuple[str, str, str, str], ...] = ()
     described: str = ""
 

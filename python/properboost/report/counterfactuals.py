@@ -36,9 +36,6 @@ from properboost.report.wording import find_protected, list_words
 
 __all__ = ["VariedFeature", "add_counterfactuals", "add_flip_rates", "read_rows"]
 
-KINDS = frozenset({"wrong", "refused", "granted", "unsure"})
-"""The kinds of rows with counterfactuals."""
-
 MOST_CHANGES = 3
 
 MOST_FEATURES = 50
@@ -92,17 +89,16 @@ def add_counterfactuals(
     terms : sequence of Term
         The terms, the most important first; without any, every feature may change.
     """
-    asked = [row for row in rows if row.kind in KINDS]
-    if not asked:
-        return list(rows)
+    if not rows:
+        return []
     places = [term.place for term in terms if not term.is_pair and term.importance > 0.0]
     if not terms:
         places = list(range(model.n_features_in_))
-    numbers = np.array([row.number - 1 for row in asked])
+    numbers = np.array([row.number - 1 for row in rows])
     raw, features = read_rows(model, X, numbers, places[:MOST_FEATURES])
-    turning = iter([_find_counterfactuals(model, features, values) for values in raw])
     return [
-        replace(row, counterfactuals=next(turning)) if row.kind in KINDS else row for row in rows
+        replace(row, counterfactuals=_find_counterfactuals(model, features, values))
+        for row, values in zip(rows, raw, strict=True)
     ]
 
 

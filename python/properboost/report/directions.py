@@ -10,7 +10,7 @@ from sklearn.isotonic import isotonic_regression
 from properboost.inspection.shape_functions import ShapeFunction
 from properboost.inspection.words import label_range
 from properboost.report.content import Array
-from properboost.report.wording import list_words, signed
+from properboost.report.wording import list_words, precise
 
 __all__ = ["describe_direction"]
 
@@ -33,8 +33,10 @@ MOST_STRETCHES = 5
 """The most steps in the sentence on a curve without a clear direction."""
 
 
-def describe_direction(shape: ShapeFunction) -> str:
+def describe_direction(shape: ShapeFunction, shares: Array) -> str:
     """Return a sentence on the values of a feature that make the class more probable.
+
+    `shares` are the probabilities of an otherwise average row.
 
     The share explained by rising or falling alone is that of the variance over training rows under
     isotonic regression.  With a peak or a valley, it is that of the best two such curves.
@@ -59,7 +61,7 @@ def describe_direction(shape: ShapeFunction) -> str:
         how, rest = ("most", "less") if turn is peak else ("least", "more")
         where = curve.name_range(turn.first, turn.last)
         return f"On the whole, {name} is {how} probable around {where}, and {rest} on each side."
-    return _describe_stretches(curve, name, way)
+    return _describe_stretches(curve, name, way, shares[curve.filled])
 
 
 def _find_trend(curve: "_FilledCurve", way: "_Way") -> float:
@@ -110,23 +112,23 @@ def _describe_way(curve: _FilledCurve, name: str, way: _Way, turn: "_Turn | None
     return f"{text}."
 
 
-def _describe_stretches(curve: _FilledCurve, name: str, way: _Way) -> str:
+def _describe_stretches(curve: _FilledCurve, name: str, way: _Way, shares: Array) -> str:
     """Describe a curve without a clear direction, in rough steps."""
-    value = curve.value
     if way.share >= VAGUE and _find_trend(curve, way) >= TREND:
         text = (
             f"By and large, the higher the value, the {way.word} probable {name}, but not evenly."
         )
     else:
         text = (
-            f"There is no single direction: {name} becomes more and less probable in turn, by "
-            f"points between {signed(float(value.min()))} and {signed(float(value.max()))}."
+            f"There is no single direction: {name} becomes more and less probable in turn, "
+            f"between {precise(float(shares.min()))} and {precise(float(shares.max()))}."
         )
-    steps = [
-        f"{signed(stretch.value)} at {curve.name_range(stretch.first, stretch.last)}"
-        for stretch in _cut_into_stretches(curve.value, curve.weight)
-    ]
-    return f"{text}  In rough steps, the points are {list_words(steps, MOST_STRETCHES)}."
+    steps = []
+    for first, last in _cut_into_stretches(curve.value, curve.weight):
+        part = slice(first, last + 1)
+        share = float(np.average(shares[part], weights=curve.weight[part]))
+        steps.append(f"{precise(share)} at {curve.name_range(first, last)}")
+    return f"{text}  In rough steps, the probability is {list_words(steps, MOST_STRETCHES)}."
 
 
 def _compare_categories(shape: ShapeFunction, name: str) -> str:
@@ -193,16 +195,11 @@ def _share(value: Array, weight: Array, curve: Array) -> float:
     return 1.0 - float(weight @ (value - curve) ** 2 / (weight @ (value - mean) ** 2))
 
 
-class _Stretch(NamedTuple):
-    """Neighbouring bins, from the first to the last, and their mean."""
+def _cut_into_stretches(value: Array, weight: Array) -> list[tuple[int, int]]:
+    """Return the first and last bins of few stretches.
 
-    first: int
-    last: int
-    value: float
-
-
-def _cut_into_stretches(value: Array, weight: Array) -> list[_Stretch]:
-    """Return few stretches whose means explain most of the variance, or the most so few can."""
+    Their means explain most of the variance, or the most that so few can.
+    """
     n = len(value)
     rows, sums, squares = (
         np.concatenate([[0.0], np.cumsum(weight * value**power)]) for power in range(3)
@@ -221,7 +218,4 @@ def _cut_into_stretches(value: Array, weight: Array) -> list[_Stretch]:
     for begin in reversed(begins):
         ends.append(int(begin[ends[-1]]))
     ends.append(0)
-    return [
-        _Stretch(a, b - 1, float((sums[b] - sums[a]) / (rows[b] - rows[a])))
-        for b, a in reversed([*pairwise(ends)])
-    ]
+    return [(a, b - 1) for b, a in reversed([*pairwise(ends)])]

@@ -4,15 +4,23 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from properboost.inspection.shape_functions import ShapeFunction
 from properboost.inspection.words import describe, label_range
 from properboost.report.content import Array, Caution, Effect
-from properboost.report.wording import count, list_words, signed
+from properboost.report.wording import count, list_words, precise
 
-__all__ = ["Plateau", "count_few", "describe_jump", "list_discontinuities", "list_plateaus"]
+__all__ = [
+    "Plateau",
+    "count_few",
+    "describe_jump",
+    "describe_largest_jump",
+    "list_discontinuities",
+    "list_plateaus",
+]
 
 LARGE = 2.0
 """The least distance of neighbouring ranges in log-odds: seven times the odds."""
@@ -54,15 +62,15 @@ def list_discontinuities(effects: Sequence[Effect]) -> list[Caution]:
             np.array([side.rows for side in sides]),
             np.array([side.value for side in sides]),
         )
-        share = effect.probability.values[[side.first for side in sides]]
+        share = _find_shares(effect, sides)
         variance = _find_variance(rows, share)
         few = rows < FEW
         jump = np.abs(np.diff(value))
         vague = _Z * np.sqrt(variance[:-1] + variance[1:]) > VAGUE
         for k in np.flatnonzero((jump > LARGE) & vague & (few[:-1] | few[1:])).tolist():
             ranges = [
-                f"{signed(side.value)} at “{side.label}” ({count(side.rows, 'row', 'rows')})"
-                for side in sides[k : k + 2]
+                f"{precise(of_side)} at “{side.label}” ({count(side.rows, 'row', 'rows')})"
+                for side, of_side in zip(sides[k : k + 2], share[k : k + 2].tolist(), strict=True)
             ]
             line = (
                 f"{effect.term.name}: {ranges[0]}, and {ranges[1]}; the odds there are "
@@ -79,31 +87,59 @@ def list_discontinuities(effects: Sequence[Effect]) -> list[Caution]:
     return [
         Caution(
             "Jumps between ranges of few rows",
-            f"From one range of a number to the next, the points jump by more than {LARGE:g}, "
-            "which multiplies or divides the odds by more than seven.  The smaller of the two "
-            f"ranges had fewer than {FEW:g} training rows, too few to estimate the jump.  Two "
-            "cases that hardly differ get very different answers.",
+            "From one range of a number to the next, the odds jump by a factor of more than "
+            f"seven.  One of the two ranges had fewer than {FEW:g} training rows, too few to "
+            "estimate the jump.  Two cases that hardly differ get very different answers.",
             tuple(lines),
         )
     ]
 
 
-def describe_jump(shape: ShapeFunction) -> str:
+def describe_jump(effect: Effect) -> str:
     """Return a sentence on the largest jump of a number's curve; "" if there is none to mention."""
-    sides = list_plateaus(shape)
+    jump = _find_jump(effect)
+    if jump is None:
+        return ""
+    return f"The largest jump is {jump.words}, with at least {jump.rows} on each side."
+
+
+def describe_largest_jump(effects: Sequence[Effect]) -> str:
+    """Return a sentence on the largest jump of all curves; "" if there is none to mention."""
+    jumps = [(effect.term.name, _find_jump(effect)) for effect in effects]
+    known = [(jump.size, name, jump.words) for name, jump in jumps if jump is not None]
+    if not known:
+        return ""
+    _, name, words = max(known)
+    return f"Of all curves, that of {name} has the largest jump: {words}."
+
+
+class _Jump(NamedTuple):
+    """A jump of a curve: its size in log-odds, in words, and the rows of the range with fewer."""
+
+    size: float
+    words: str
+    rows: str
+
+
+def _find_jump(effect: Effect) -> _Jump | None:
+    shape, sides = effect.log_odds, list_plateaus(effect.log_odds)
     if shape.kind != "numeric" or len(sides) < 3:
-        return ""
-    jumps = np.diff([side.value for side in sides])
-    k = int(np.abs(jumps).argmax())
-    if abs(jumps[k]) < WORTH_A_WORD:
-        return ""
+        return None
+    jumps = np.abs(np.diff([side.value for side in sides]))
+    k = int(jumps.argmax())
+    if jumps[k] < WORTH_A_WORD:
+        return None
     assert shape.edges is not None
     where = describe(float(shape.edges[sides[k + 1].first - 1]))
+    before, after = map(precise, _find_shares(effect, sides[k : k + 2]).tolist())
     rows = count(min(side.rows for side in sides[k : k + 2]), "training row", "training rows")
-    return (
-        f"The largest jump is {signed(float(jumps[k]))} points above {where}, where the smaller "
-        f"range has {rows}."
-    )
+    return _Jump(float(jumps[k]), f"from {before} to {after} above {where}", rows)
+
+
+def _find_shares(effect: Effect, sides: Sequence["Plateau"]) -> Array:
+    """Return the probability of an otherwise average row on each plateau."""
+    shares: Array = effect.probability.values[[side.first for side in sides]]
+    return shares
 
 
 def _format_times(jump: float) -> str:

@@ -67,8 +67,9 @@ def _list_terms_of_trees(model: BoostedClassifier, names: Sequence[str]) -> list
     terms = prepare_terms(model, with_bags=True)
     deviations = terms.importances()
     total = float(deviations.sum()) or 1.0
-    importances, errors = deviations / total, terms.importance_errors()
-    for features, importance in zip(terms.features, deviations / total, strict=True):
+    alone, errors = deviations / total, terms.importance_errors()
+    importances = alone.copy()
+    for features, importance in zip(terms.features, alone, strict=True):
         if len(features) > 1:
             importances[list(features)] += importance / len(features)
     noise = _find_noise(model)
@@ -80,6 +81,7 @@ def _list_terms_of_trees(model: BoostedClassifier, names: Sequence[str]) -> list
             float(importances[k]),
             None if errors is None else float(errors[k] / total),
             None if noise is None else bool(noise[k]),
+            None if len(features) > 1 else float(alone[k]),
         )
         for k, features in enumerate(terms.features)
     ]
@@ -133,12 +135,14 @@ def list_pair_effects(
     """Return the functions of several features of an additive model, for a class of this name."""
     terms_of_model = model.ensemble_.terms
     assert terms_of_model is not None
+    bins, _ = describe_training(model)
     effects = []
     for term in terms:
-        on = []
+        on, features = [], terms_of_model.features[term.place]
         for scale in _SCALES:
-            function = model.term_function(terms_of_model.features[term.place], class_, scale=scale)
+            function = model.term_function(features, class_, scale=scale)
             assert isinstance(function, InteractionFunction)
             on.append(rename_class(function, name))
-        effects.append(PairEffect(term, on[0], on[1]))
+        are_numbers = tuple(isinstance(bins[j], NumericBins) for j in features)
+        effects.append(PairEffect(term, on[0], on[1], are_numbers))
     return effects

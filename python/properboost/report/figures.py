@@ -39,6 +39,14 @@ from properboost.report.content import (
 )
 from properboost.report.directions import describe_direction
 from properboost.report.discontinuities import count_few, describe_jump
+from properboost.report.importances import describe_doubt
+from properboost.report.joint_effects import (
+    describe_cell,
+    describe_joint_effect,
+    find_reach,
+    make_maps,
+    name_cell,
+)
 from properboost.report.proportions import find_log_odds
 from properboost.report.wording import (
     MOST_NAMED,
@@ -62,9 +70,6 @@ MOST_LISTED = 1000
 """Ranges or categories of a feature in its table."""
 
 MOST_IMPORTANCES = 20
-
-MOST_MAP_LEVELS = 20
-"""The levels of a feature in a map; neighbours are joined where there are more."""
 
 
 def draw_figures(content: ReportContent) -> Figures:
@@ -152,7 +157,7 @@ def _draw_importances(terms: Sequence[Term]) -> str:
             low, high = max(0.0, term.importance - term.error), term.importance + term.error
             text += f", standard error {percent(term.error)}"
         if term.within_noise:
-            text += "; may be chance"
+            text += f"; {describe_doubt(term)}"
         bars.append(Bar(term.name, term.importance, text, low, high))
     return draw_bars(
         bars,
@@ -192,8 +197,10 @@ def _put_together(term: Term, pictures: Sequence[str], notes: Iterable[str] = ()
     """Return the figure of a feature or pair, with charts on both scales."""
     return Figure(
         title=term.name,
-        importance=percent(term.importance),
-        within_noise=bool(term.within_noise),
+        importance=percent(term.importance)
+        if term.alone is None
+        else f"{percent(term.importance)}, its curve alone {percent(term.alone)}",
+        doubt=describe_doubt(term),
         log_odds=pictures[0],
         probability=pictures[1],
         notes=tuple(notes),
@@ -203,7 +210,9 @@ def _put_together(term: Term, pictures: Sequence[str], notes: Iterable[str] = ()
 def _list_notes(effect: Effect, level: float) -> list[str]:
     """Return notes on facts that the chart of a shape function does not show."""
     shape, other = effect.log_odds, effect.probability
-    notes = [text for text in (describe_direction(shape), describe_jump(shape)) if text]
+    notes = [
+        text for text in (describe_direction(shape, other.values), describe_jump(effect)) if text
+    ]
     if shape.missing_weight > 0.0:
         text = (
             f"Missing ({_count(shape.missing_weight)}): {signed(shape.missing_value)} log-odds, "
@@ -338,65 +347,56 @@ def _format_ends(function: ShapeFunction | InteractionFunction, low: float, high
 
 def _draw_pair(effect: PairEffect, level: float) -> Figure:
     on = (effect.log_odds, effect.probability)
-    pictures = [_draw_cells(function, level) for function in on]
-    drawn = _put_together(effect.term, pictures, _note_few_cells(effect.log_odds))
-    most = [float(np.abs(f.values - f.average)[f.weights > 0.0].max(initial=0.0)) for f in on]
-    return replace(drawn, reach=(f"{most[0]:.2f}", f"{100.0 * most[1]:.1f}"))
+    maps = [make_maps(function, level) for function in on]
+    reach = [find_reach(function, of_scale) for function, of_scale in zip(on, maps, strict=True)]
+    pictures = [
+        "".join(_draw_map(function, shown, effect.are_numbers, most, level) for shown in of_scale)
+        for function, of_scale, most in zip(on, maps, reach, strict=True)
+    ]
+    notes = describe_joint_effect(effect, level)
+    return replace(
+        _put_together(effect.term, pictures, notes),
+        reach=(f"{reach[0]:.2f}", f"{100.0 * reach[1]:.1f}"),
+        n_maps=len(maps[0]),
+    )
 
 
-def _note_few_cells(function: InteractionFunction) -> Iterator[str]:
-    """Yield the note on the cells that are struck through."""
-    weights = [shown.weights for shown in function.to_maps(most_levels=MOST_MAP_LEVELS)]
-    filled = sum(int(np.count_nonzero(cells > 0.0)) for cells in weights)
-    few = sum(int(np.count_nonzero((cells > 0.0) & (cells < FEW_ROWS))) for cells in weights)
-    if few > 0:
-        yield (
-            f"A stroke crosses cells of fewer than {FEW_ROWS} training rows, too few for a "
-            f"reliable estimate: {few:,} of {filled:,}."
+def _draw_map(
+    function: InteractionFunction,
+    shown: InteractionMap,
+    are_numbers: Sequence[bool],
+    reach: float,
+    level: float,
+) -> str:
+    """Draw a map of two features, below the range of a third one if there is one."""
+    first, second = shown.axes
+
+    def read_out(i: int, j: int) -> str:
+        value = float(shown.values[i, j])
+        change = value - function.average
+        size = points(change) if function.scale == "probability" else _format_value(function, value)
+        place, doubts = (
+            name_cell(function, shown, i, j),
+            describe_cell(function, shown, i, j, level),
         )
+        return f"{place}: {size} ({doubts})"
 
-
-def _draw_cells(function: InteractionFunction, level: float) -> str:
-    """Draw the maps of a function: one of two features, or one for each range of a third."""
-    names = [shorten(label) for label in function.labels]
-    is_whole = len(names) == 2 and max(function.values.shape) <= MOST_MAP_LEVELS
-    ends = function.interval(level) if function.n_bags > 0 and is_whole else None
-    is_probability = function.scale == "probability"
-    drawn = []
-    for shown in function.to_maps(most_levels=MOST_MAP_LEVELS):
-        first, second = shown.axes
-
-        def read_out(i: int, j: int, shown: InteractionMap = shown) -> str:
-            value = float(shown.values[i, j])
-            change = value - function.average
-            effect = points(change) if is_probability else _format_value(function, value)
-            places = [
-                name_bin(names[axis], words[k])
-                for axis, words, k in zip(shown.axes, shown.levels, (i, j), strict=True)
-            ]
-            text = f"{', '.join(places)}: {effect}"
-            if ends is not None and ends[0][i, j] <= function.average <= ends[1][i, j]:
-                text += " (may be nothing)"
-            return f"{text}, {_count(shown.weights[i, j])}"
-
-        rows, columns = shown.values.shape
-        title = "" if shown.title is None else f", {shown.title}"
-        picture = draw_grid(
-            shown.values,
-            shown.weights,
-            shown.levels,
-            (names[first], names[second]),
-            [[read_out(i, j) for j in range(columns)] for i in range(rows)],
-            f"{function.label}{title}: {function.axis_label}",
-            origin=function.average,
-            few=FEW_ROWS,
-        )
-        drawn.append(picture if shown.title is None else _add_title(shown.title, picture))
-    return "".join(drawn)
-
-
-def _add_title(title: str, picture: str) -> str:
-    return f'<p class="faint">{escape(make_visible(title))}</p>{picture}'
+    rows, columns = shown.values.shape
+    title = "" if shown.title is None else f", {shown.title}"
+    picture = draw_grid(
+        shown.values - function.average,
+        shown.weights,
+        shown.levels,
+        (shorten(function.labels[first]), shorten(function.labels[second])),
+        [[read_out(i, j) for j in range(columns)] for i in range(rows)],
+        f"{function.label}{title}: {function.axis_label}",
+        reach=reach,
+        are_numbers=(are_numbers[first], are_numbers[second]),
+        few=FEW_ROWS,
+    )
+    if shown.title is None:
+        return picture
+    return f'<div><p class="faint">{escape(make_visible(shown.title))}</p>{picture}</div>'
 
 
 _EXTREME = 0.001

@@ -7,7 +7,7 @@ import numpy as np
 from properboost.report.content import Term
 from properboost.report.wording import signed
 
-__all__ = ["STRONG", "describe_shuffles", "divide_terms", "find_needed"]
+__all__ = ["STRONG", "describe_doubt", "describe_shuffles", "divide_terms", "find_needed"]
 
 STRONG = 0.95
 """The share of all importance that the strongest terms hold, for which one click suffices."""
@@ -23,6 +23,16 @@ def divide_terms(terms: Sequence[Term]) -> tuple[Sequence[Term], Sequence[Term]]
     if len(terms) - n_strong < FEWEST_WEAK:
         return terms, ()
     return terms[:n_strong], terms[n_strong:]
+
+
+def describe_doubt(term: Term) -> str:
+    """Return what may be chance in a term; "" if nothing does.
+
+    An importance with shares of joint terms is more than the curve that was tested.
+    """
+    if not term.within_noise:
+        return ""
+    return "may be chance" if term.alone is None else "the curve may be chance"
 
 
 def find_needed(terms: Sequence[Term], shuffled: Mapping[int, float]) -> str:

@@ -19,6 +19,7 @@ from properboost.report.content import (
     ReportContent,
     SearchSummary,
 )
+from properboost.report.discontinuities import describe_largest_jump
 from properboost.report.feature_subsets import MOST_ROWS
 from properboost.report.glossary import find_words
 from properboost.report.group_findings import ENOUGH
@@ -269,7 +270,10 @@ def _gather_terms(content: ReportContent) -> dict[str, Any]:
     n_features = sum(not term.is_pair for term in moving)
     strong, weak = divide_terms(content.terms[:MOST_TERMS])
     return {
-        "top": moving[:3],
+        "top": [term for term in moving if not term.is_pair][:3],
+        "joint": next((term for term in moving if term.is_pair and not term.within_noise), None),
+        "curve_doubts": any(term.within_noise and term.alone is not None for term in moving),
+        "largest_jump": describe_largest_jump(content.effects),
         "strong": strong,
         "weak": weak,
         "strong_share": STRONG,

@@ -41,6 +41,7 @@ from properboost.report.feature_subsets import (
 )
 from properboost.report.figures import draw_figures
 from properboost.report.groups import choose_groups, evaluate_groups
+from properboost.report.joint_changes import add_joint_changes
 from properboost.report.linear import score_linear
 from properboost.report.options import ReportOptions
 from properboost.report.overconfidence import find_overconfidence
@@ -53,6 +54,9 @@ from properboost.report.wording import find_protected
 from properboost.whole_file import AnyPath, write_whole
 
 __all__ = ["collect", "write_report"]
+
+VISIBLE = 0.001
+"""The least importance of a joint effect that comes before those that may be chance."""
 
 
 def write_report(
@@ -241,7 +245,7 @@ def collect(
         effects=effects,
         pairs=pairs,
         simpler=simpler,
-        rows=add_counterfactuals(model, X, rows, terms),
+        rows=add_joint_changes(model, X, add_counterfactuals(model, X, rows, terms)),
         no_rows=no_rows,
         search=read_search(model),
         groupings=groupings,
@@ -274,11 +278,17 @@ def _choose_class(
 def _list_shapes(
     model: TableClassifier, terms: Sequence[Term], class_: Any, name: str, options: ReportOptions
 ) -> tuple[list[Effect], list[PairEffect]]:
-    """Return the shape functions and pairs to draw; pairs beyond chance come first."""
+    """Return the shape functions and joint effects to draw.
+
+    Those joint effects come first that are beyond chance, and large enough to see.
+    """
     assert isinstance(model, BoostedClassifier)
     moving = [term for term in terms if term.importance > 0.0]
     features = [term for term in moving if not term.is_pair]
-    pairs = sorted((t for t in moving if t.is_pair), key=lambda t: bool(t.within_noise))
+    pairs = sorted(
+        (term for term in moving if term.is_pair),
+        key=lambda term: bool(term.within_noise) or term.importance < VISIBLE,
+    )
     return (
         list_effects(model, features[: options.max_features], class_, name),
         list_pair_effects(model, pairs[: options.max_pairs], class_, name),
