@@ -8,7 +8,8 @@ Three limits are measured, with each number of threads (the loops are in `lib/ke
 
 - *memory*: the bytes a second that are read from a large array;
 - *adds*: the histogram adds a second with codes, weights and sums all in the first cache, by the
-  faster of two loops, a feature at a time and four;
+  fastest of three loops: a feature at a time and four, in float32, and one in whole numbers of 64
+  bits that reads eight codes as a word, as the engine does;
 - *look-ups*: the entries of tables that are added up a second, likewise (two loops again).
 
 A phase must move bytes and make adds or look-ups: `count_phases` has the least numbers of each.  A
@@ -36,6 +37,7 @@ from benchmarks.lib.kernels import (
     Shared,
     add_four_histograms,
     add_histograms,
+    add_words,
     look_up,
     look_up_four,
     over_and_over,
@@ -57,13 +59,17 @@ from benchmarks.lib.race import (
 )
 
 READ_BYTES = 2**29  # many times the size of caches
-CACHED_ROWS = 1_024  # of 4 features: 4 KB of codes, 4 of weights, 4 of sums
+CACHED_ROWS = 1_024  # of 4 features: 4 KB of codes, 4 or 8 of weights and of sums
 CACHED_FEATURES = 4
 CACHED_TIMES = 20_000
 FEATURES = (0.2, 0.4, 0.6, 0.8, 1.0)  # of all, of which a round is timed
 CYCLES = 2  # of the model for prediction: every feature has a table of all bins
 
-ADDS = {"adds, one feature": add_histograms, "adds, four features": add_four_histograms}
+ADDS = {
+    "adds, one feature": (add_histograms, np.float32),
+    "adds, four features": (add_four_histograms, np.float32),
+    "adds, words of codes": (add_words, np.int64),
+}
 LOOK_UPS = {"look-ups, one feature": look_up, "look-ups, four features": look_up_four}
 
 
@@ -84,7 +90,7 @@ def limit_contestants(threads: int) -> list[Contestant]:
     shared = Shared(threads)
     words = np.ones(READ_BYTES // 8, dtype=np.uint64)
     made = [_timed("memory", lambda: shared(len(words), lambda share: read(words[share])))]
-    made += [_timed(name, _in_cache(shared, kernel)) for name, kernel in ADDS.items()]
+    made += [_timed(name, _in_cache(shared, *of_adds)) for name, of_adds in ADDS.items()]
     for name, kernel in LOOK_UPS.items():
         made.append(_timed(name, _in_cache(shared, kernel, tables_first=True)))
     return made
@@ -98,15 +104,17 @@ def _timed(name: str, work: Callable[[], Any]) -> Contestant:
     return Contestant(name, turn)
 
 
-def _in_cache(shared: Shared, kernel: Any, *, tables_first: bool = False) -> Callable[[], None]:
+def _in_cache(
+    shared: Shared, kernel: Any, dtype: Any = np.float32, *, tables_first: bool = False
+) -> Callable[[], None]:
     """Return work on separate arrays for each thread, which fit its first cache."""
     random = np.random.default_rng(0)
     repeat = over_and_over(kernel)
     arrays = []
     for _ in range(shared.threads):
         codes = random.integers(0, CODES, (CACHED_FEATURES, CACHED_ROWS), dtype=np.uint8)
-        of_row = random.random(CACHED_ROWS, dtype=np.float32)
-        of_code = np.zeros((CACHED_FEATURES, CODES), dtype=np.float32)
+        of_row = (1_000 * random.random(CACHED_ROWS)).astype(dtype)
+        of_code = np.zeros((CACHED_FEATURES, CODES), dtype=dtype)
         arrays.append((codes, of_code, of_row) if tables_first else (codes, of_row, of_code))
     return lambda: shared(shared.threads, lambda share: repeat(CACHED_TIMES, *arrays[share.start]))
 

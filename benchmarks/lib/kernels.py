@@ -44,6 +44,23 @@ def add_four_histograms(codes: Any, weight: Any, sums: Any) -> None:
 
 
 @njit(nogil=True)
+def add_words(codes: Any, units: Any, sums: Any) -> None:
+    """Do the same in whole numbers, a feature at a time: a word has the codes of eight rows.
+
+    The number of rows is a multiple of eight.
+    """
+    words = codes.view(np.uint64)
+    low, byte = np.uint64(255), np.uint64(8)
+    for f in range(words.shape[0]):
+        h = sums[f]
+        for i in range(words.shape[1]):
+            word = words[f, i]
+            for j in range(8 * i, 8 * i + 8):
+                h[word & low] += units[j]
+                word >>= byte
+
+
+@njit(nogil=True)
 def look_up(codes: Any, tables: Any, out: Any) -> None:
     """Add up the entries of each row's codes, a feature at a time."""
     for f in range(codes.shape[0]):
