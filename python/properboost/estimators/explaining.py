@@ -52,19 +52,18 @@ class ExplainingMixin(PredictingMixin):
         *,
         most_features: int = MOST_FEATURES,
     ) -> RowChanges:
-        """Return the nearest changes of rows that would change their predicted class.
+        """Return the nearest changes of rows that change their predicted class.
 
         Parameters
         ----------
         X
             As in `contributions`.
         to : label, optional
-            The class to predict; the default is any other.  Rows that have it have no change.
+            The class to predict, by default any other.  Rows of it do not change.
         keep : list of int or str, default=()
-            The positions or names of features that stay as they are.
+            Features that stay as they are, by position or name.
         most_features : int, default=3
-            The most features that change together, up to 3.  Three may take half a minute for a
-            row that the model is sure of.
+            The most features that change together, up to 3.
 
         Returns
         -------
@@ -75,7 +74,7 @@ class ExplainingMixin(PredictingMixin):
         Raises
         ------
         ValueError, TypeError
-            If there is no such class or feature.
+            If a class or feature is unknown.
         """
         self._read_base(None, 0)
         return self._find_changes(

@@ -105,7 +105,7 @@ class ProperBoostClassifierCV(
     own.  `n_estimators`, `outer_bags`, `calibration` and ``weak_learner__n_draws`` belong to the
     final model and take one value.  Without them, models of trees are means of 4 fits with an
     `effort` of 1, 8 with 2, 16 with 3 and 4, 32 with 5.  With ``readable=True`` models have 16 bags
-    from 3 on, if there are enough rows.
+    from 3 on, if rows are enough.
 
     *Several classes* get a joint model or one model against the rest each, whichever scores better.
     In the latter case probabilities are divided by their sum, or are a softmax whose temperature is

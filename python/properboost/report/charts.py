@@ -392,7 +392,7 @@ def draw_grid(
     """Draw the cells of a map that have rows; the first feature goes upwards.
 
     Effects of `reach` and beyond have the strongest colours, and those beyond have a dot.  A stroke
-    crosses cells of fewer than `few` rows.  Of many ranges of a number, a few are named.
+    crosses cells of fewer than `few` rows.  A few of many ranges of a number are named.
     """
     labels = [*map(tell_apart, levels)]
     rows = [
