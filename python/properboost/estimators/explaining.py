@@ -61,7 +61,7 @@ class ExplainingMixin(PredictingMixin):
         to : label, optional
             The class to predict, by default any other.  Rows of it do not change.
         keep : list of int or str, default=()
-            Features that stay as they are, by position or name.
+            Features that stay as they are.
         most_features : int, default=3
             The most features that change together, up to 3.
 
