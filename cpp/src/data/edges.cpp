@@ -318,10 +318,13 @@ template <class Key>
 std::vector<double> edges_of(const Key* keys, const std::vector<std::int64_t>& rows,
                              RowSampleWeights weight, double scale, int max_bins) {
   const auto of_items = [&](auto items, const auto& make) {
-    items.reserve(rows.size());
+    items.resize(rows.size());
+    std::size_t n = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (keys[i] != kMissing<Key>) items.push_back(make(i));
+      items[n] = make(i);
+      n += keys[i] != kMissing<Key> ? 1 : 0;
     }
+    items.resize(n);
     return quantile_edges(find_distinct(items), max_bins);
   };
   if (weight.all_ones()) {
