@@ -13,20 +13,26 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.stats import loguniform, randint, uniform
-from sklearn.compose import ColumnTransformer
+from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegressionCV
 from sklearn.metrics import log_loss
 from sklearn.model_selection import ParameterSampler, StratifiedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    StandardScaler,
+    TargetEncoder,
+)
 
 from benchmarks.lib.sets import Split
 
 MOST_ROUNDS, PATIENCE = 1000, 30
 FIVE_FOLDS, WHOLE_GRID = 20_000, 100_000  # rows x classes, at most
 SETTINGS, SEEDS = 30, 8  # of a random search, and of the mean of its refits
+MOST_CATEGORIES, SMOOTH = 254, 10.0  # without an encoder, and the rows that it adds to each
 
 
 class Task(NamedTuple):
@@ -416,6 +422,28 @@ def compare_families(**settings: Any) -> Contestant:
     return fit
 
 
+def encode_identifiers(contestant: Contestant) -> Contestant:
+    """Return a contestant that gets the mean label of a category in columns of many values.
+
+    The means of training rows are out of fold, as scikit-learn's are.
+    """
+
+    def fit(task: Task) -> Fitted:
+        X, y = task.split.X, task.split.y
+        many = [name for name in X if is_category(X[name]) and X[name].nunique() > MOST_CATEGORIES]
+        folds = StratifiedKFold(5, shuffle=True, random_state=task.seed)
+        encoder = make_column_transformer(
+            (TargetEncoder(smooth=SMOOTH, cv=folds), many),
+            remainder="passthrough",
+            verbose_feature_names_out=False,
+        ).set_output(transform="pandas")
+        encoded = task.split._replace(X=encoder.fit_transform(X, y))
+        fitted = contestant(task._replace(split=encoded))
+        return Fitted(lambda X: fitted.predict(encoder.transform(X)), fitted.chosen, fitted.loss)
+
+    return fit
+
+
 def chimeraboost(quality: int) -> Callable[[Task], Any]:
     """Return a function that makes ChimeraBoost's model; it chooses some settings itself."""
 
@@ -559,6 +587,10 @@ CONTESTANTS: dict[str, Contestant] = {
     "trees, one-vs-rest": search("tree", LEAVES, multiclass="one_vs_rest", **NEWTON),
     "trees, untuned": at_defaults(default_trees),
     **{f"search, effort {effort}": compare_families(effort=effort) for effort in range(1, 6)},
+    **{
+        f"search, encoded, effort {effort}": encode_identifiers(compare_families(effort=effort))
+        for effort in (2, 3)
+    },
     "search, readable": compare_families(readable=True),
     "search, readable, effort 2": compare_families(readable=True, effort=2),
     **{
