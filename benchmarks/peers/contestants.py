@@ -369,6 +369,18 @@ def default_catboost(task: Task) -> Any:
     return make_catboost(None, False, task.split.X, task.seed, task.threads)
 
 
+def default_lightgbm(task: Task) -> Any:
+    """Make LightGBM's model, of 100 rounds."""
+    return make_lightgbm(100, False, task.split.X, task.seed, task.threads)
+
+
+def default_model(task: Task) -> Any:
+    """Make properboost's model."""
+    from properboost import ProperBoostClassifier
+
+    return ProperBoostClassifier(random_state=task.seed, n_jobs=task.threads)
+
+
 def default_trees(task: Task) -> Any:
     """Make properboost's search with trees alone."""
     from properboost import ProperBoostClassifierCV
@@ -585,6 +597,7 @@ CONTESTANTS: dict[str, Contestant] = {
     "trees, softmax": search("tree", LEAVES, multiclass="softmax", **NEWTON),
     "trees, canonical": search("tree", LEAVES, multiclass="canonical", **NEWTON),
     "trees, one-vs-rest": search("tree", LEAVES, multiclass="one_vs_rest", **NEWTON),
+    "untuned": at_defaults(default_model),
     "trees, untuned": at_defaults(default_trees),
     **{f"search, effort {effort}": compare_families(effort=effort) for effort in range(1, 6)},
     **{
@@ -614,6 +627,7 @@ CONTESTANTS: dict[str, Contestant] = {
     ),
     "CatBoost": tune(CATBOOST, {"depth": [6, 4], "rsm": [0.3, 0.8], "learning_rate": [0.1]}),
     "CatBoost, untuned": at_defaults(default_catboost),
+    "LightGBM, untuned": at_defaults(default_lightgbm),
     "LightGBM, random": tune_randomly(LIGHTGBM, LIGHTGBM_SPACE),
     "XGBoost, random": tune_randomly(XGBOOST, XGBOOST_SPACE),
     "CatBoost, random": tune_randomly(CATBOOST, CATBOOST_SPACE),
