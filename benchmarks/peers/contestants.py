@@ -13,20 +13,26 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.stats import loguniform, randint, uniform
-from sklearn.compose import ColumnTransformer
+from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegressionCV
 from sklearn.metrics import log_loss
 from sklearn.model_selection import ParameterSampler, StratifiedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    StandardScaler,
+    TargetEncoder,
+)
 
 from benchmarks.lib.sets import Split
 
 MOST_ROUNDS, PATIENCE = 1000, 30
 FIVE_FOLDS, WHOLE_GRID = 20_000, 100_000  # rows x classes, at most
 SETTINGS, SEEDS = 30, 8  # of a random search, and of the mean of its refits
+MOST_CATEGORIES, SMOOTH = 254, 10.0  # without an encoder, and the rows that it adds to each
 
 
 class Task(NamedTuple):
@@ -363,6 +369,18 @@ def default_catboost(task: Task) -> Any:
     return make_catboost(None, False, task.split.X, task.seed, task.threads)
 
 
+def default_lightgbm(task: Task) -> Any:
+    """Make LightGBM's model, of 100 rounds."""
+    return make_lightgbm(100, False, task.split.X, task.seed, task.threads)
+
+
+def default_model(task: Task) -> Any:
+    """Make properboost's model."""
+    from properboost import ProperBoostClassifier
+
+    return ProperBoostClassifier(random_state=task.seed, n_jobs=task.threads)
+
+
 def default_trees(task: Task) -> Any:
     """Make properboost's search with trees alone."""
     from properboost import ProperBoostClassifierCV
@@ -412,6 +430,28 @@ def compare_families(**settings: Any) -> Contestant:
         chosen = {"family": search.family_, "rounds": search.n_estimators_}
         chosen |= {"terms": count_terms(search)}
         return Fitted(search.predict_proba, chosen, -search.best_score_, find_others)
+
+    return fit
+
+
+def encode_identifiers(contestant: Contestant) -> Contestant:
+    """Return a contestant that gets the mean label of a category in columns of many values.
+
+    The means of training rows are out of fold, as scikit-learn's are.
+    """
+
+    def fit(task: Task) -> Fitted:
+        X, y = task.split.X, task.split.y
+        many = [name for name in X if is_category(X[name]) and X[name].nunique() > MOST_CATEGORIES]
+        folds = StratifiedKFold(5, shuffle=True, random_state=task.seed)
+        encoder = make_column_transformer(
+            (TargetEncoder(smooth=SMOOTH, cv=folds), many),
+            remainder="passthrough",
+            verbose_feature_names_out=False,
+        ).set_output(transform="pandas")
+        encoded = task.split._replace(X=encoder.fit_transform(X, y))
+        fitted = contestant(task._replace(split=encoded))
+        return Fitted(lambda X: fitted.predict(encoder.transform(X)), fitted.chosen, fitted.loss)
 
     return fit
 
@@ -557,8 +597,13 @@ CONTESTANTS: dict[str, Contestant] = {
     "trees, softmax": search("tree", LEAVES, multiclass="softmax", **NEWTON),
     "trees, canonical": search("tree", LEAVES, multiclass="canonical", **NEWTON),
     "trees, one-vs-rest": search("tree", LEAVES, multiclass="one_vs_rest", **NEWTON),
+    "untuned": at_defaults(default_model),
     "trees, untuned": at_defaults(default_trees),
     **{f"search, effort {effort}": compare_families(effort=effort) for effort in range(1, 6)},
+    **{
+        f"search, encoded, effort {effort}": encode_identifiers(compare_families(effort=effort))
+        for effort in (2, 3)
+    },
     "search, readable": compare_families(readable=True),
     "search, readable, effort 2": compare_families(readable=True, effort=2),
     **{
@@ -582,6 +627,7 @@ CONTESTANTS: dict[str, Contestant] = {
     ),
     "CatBoost": tune(CATBOOST, {"depth": [6, 4], "rsm": [0.3, 0.8], "learning_rate": [0.1]}),
     "CatBoost, untuned": at_defaults(default_catboost),
+    "LightGBM, untuned": at_defaults(default_lightgbm),
     "LightGBM, random": tune_randomly(LIGHTGBM, LIGHTGBM_SPACE),
     "XGBoost, random": tune_randomly(XGBOOST, XGBOOST_SPACE),
     "CatBoost, random": tune_randomly(CATBOOST, CATBOOST_SPACE),

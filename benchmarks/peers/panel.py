@@ -4,6 +4,7 @@
     python -m benchmarks.peers.panel --sets vowel segment --contestants tables LightGBM
     python -m benchmarks.peers.panel --group lines                # a line of code each
     python -m benchmarks.peers.panel --group outside              # tables drawn by lot
+    python -m benchmarks.peers.panel --group identifiers          # categories of many values
     python -m benchmarks.peers.panel --report                     # the results so far
     python -m benchmarks.peers.panel --report --picture out/frontier.png
 
@@ -63,6 +64,7 @@ SMALL = (
 )  # fmt: skip
 
 DEFAULT = "search, effort 3"
+ENCODED = ("search, encoded, effort 2", "search, encoded, effort 3")
 BUDGET = "LightGBM, random"
 """The contestant whose processor time the other random searches have, on each set."""
 LINES = (
@@ -72,6 +74,8 @@ LINES = (
     "Perpetual", "EBM", "EBM, no pairs", "logistic regression", "random forest",
 )  # fmt: skip
 
+IDENTIFIERS = ("nycflights", "InstEval")
+"""Tables whose identifiers cross: aeroplanes and places, students and lecturers."""
 
 MOST_SHOWN = 1.3
 """The largest ratio in the picture."""
@@ -315,12 +319,15 @@ def draw_frontier(results: pd.DataFrame, path: Path) -> None:
 
 def main() -> None:
     """Run it."""
-    every = tuple(dict.fromkeys((*TWO_CLASSES, *SEVERAL_CLASSES, *LARGER, *SMALL, *OUTSIDE)))
+    every = tuple(
+        dict.fromkeys((*TWO_CLASSES, *SEVERAL_CLASSES, *LARGER, *SMALL, *OUTSIDE, *IDENTIFIERS))
+    )
     grids = tuple(name for name in CONTESTANTS if name not in LINES)
     groups = {
         "grids": ((*TWO_CLASSES, *SEVERAL_CLASSES), grids),
         "lines": ((*SMALL, *LARGER), LINES),
         "outside": (OUTSIDE, (DEFAULT, "search, effort 2", BUDGET)),
+        "identifiers": (IDENTIFIERS, (*ENCODED, DEFAULT, "search, effort 2", BUDGET)),
     }
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--group", choices=groups, default="grids")
@@ -363,6 +370,7 @@ def main() -> None:
     report_lines(results, LARGER, "1,000 training rows and more")
     report_lines(results, SMALL, "fewer")
     report_lines(results, (*LARGER, *SMALL), "all")
+    report_lines(results, IDENTIFIERS, "categories of many values")
     report_choices(results)
 
 
