@@ -53,7 +53,7 @@ def test_two_numbers_that_act_together_have_sentences(model):
     low, high = (end - effect.probability.average for end in shown.ends)
     assert few.any()
     assert cells == (
-        f"Of {np.count_nonzero(shown.weights)} cells, {np.sum(few & (shown.weights > 0.0))} had "
+        f"{np.sum(few & (shown.weights > 0.0))} of {np.count_nonzero(shown.weights)} cells had "
         f"fewer than 10 training rows; {np.sum(~few & ((low > 0.0) | (high < 0.0)))} of the others "
         "have intervals without 0."
     )

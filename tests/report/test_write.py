@@ -123,7 +123,7 @@ def test_cells_of_few_rows_are_counted_below_a_map(model, tmp_path):
     (cells,) = make_maps(effect.log_odds, 0.9)
     filled = cells.weights[cells.weights > 0.0]
     few = int(np.sum(filled < 10.0))
-    assert f"Of {len(filled)} cells, {few} had fewer than 10 training rows" in page.text
+    assert f"{few} of {len(filled)} cells had fewer than 10 training rows" in page.text
 
 
 def test_differences_of_scores_are_those_of_printed_numbers(model):

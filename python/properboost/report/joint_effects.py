@@ -179,9 +179,7 @@ def _count_cells(maps: Sequence[InteractionMap], average: float) -> str:
         if shown.ends is not None:
             is_sure = (shown.ends[0] > average) | (shown.ends[1] < average)
             n_sure += int(np.count_nonzero(is_sure & (shown.weights >= FEW_ROWS)))
-    text = (
-        f"Of {count(n_cells, 'cell', 'cells')}, {n_few:,} had fewer than {FEW_ROWS} training rows"
-    )
+    text = f"{n_few:,} of {count(n_cells, 'cell', 'cells')} had fewer than {FEW_ROWS} training rows"
     if maps[0].ends is not None:
         text += f"; {n_sure:,} of the others have intervals without 0"
     return f"{text}."
