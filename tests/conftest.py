@@ -29,9 +29,9 @@ settings.register_profile("properboost", deadline=None, derandomize=True)
 settings.load_profile("properboost")
 
 
-SLOW = ("bits", "cli", "dask", "faults", "fuzz", "project", "reproduce")
-"""Folders of slow tests, of child processes and of the repository: an eighth of the tests, half of
-the time."""
+SLOW = ("bits", "cli", "dask", "faults", "fuzz", "helpers", "project", "reproduce")
+"""Folders of slow tests, of child processes, and of tests of the repository and of helpers: a
+seventh of the tests, half of the time."""
 
 
 def pytest_collection_modifyitems(items):
