@@ -150,7 +150,8 @@ def test_the_largest_jump_of_a_curve_has_its_place_and_size():
         "rows on each side."
     )
     assert describe_largest_jump([make_effect(shape, 0.5 * values), effect]) == (
-        "The largest jump of all curves is that of size: from 61.8% to 42.6% above 24.5."
+        "The largest jump of all curves, by its odds, is that of size: from 61.8% to 42.6% above "
+        "24.5."
     )
     for other in (0.02 * np.arange(40.0), 1.0 * (np.arange(40) > 20)):  # even steps, and one step
         assert describe_jump(make_effect(shape, other)) == ""

@@ -459,8 +459,9 @@ def draw_grid(
 
 
 def _choose_named(labels: Sequence[str]) -> list[str]:
-    """Return so few of the ranges of a number that their names do not crowd."""
-    return [*labels[:: math.ceil(len(labels) / MOST_NAMED_RANGES)]]
+    """Return so few of the ranges of a number that names do not crowd; both ends are of them."""
+    places = np.linspace(0, len(labels) - 1, min(len(labels), MOST_NAMED_RANGES))
+    return [labels[k] for k in np.unique(np.round(places).astype(int))]
 
 
 def _mark(field: str, shape: str, size: float) -> Spec:

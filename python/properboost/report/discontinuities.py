@@ -110,7 +110,7 @@ def describe_largest_jump(effects: Sequence[Effect]) -> str:
     if not known:
         return ""
     _, name, words = max(known)
-    return f"The largest jump of all curves is that of {name}: {words}."
+    return f"The largest jump of all curves, by its odds, is that of {name}: {words}."
 
 
 class _Jump(NamedTuple):

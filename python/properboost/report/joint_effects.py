@@ -124,7 +124,8 @@ def _describe_strongest(
                 f"{size} where {name_cell(function, best.shown, *best.place)} "
                 f"({describe_cell(function, best.shown, *best.place, level)})"
             )
-    return f"Strongest: {'; '.join(words)}." if words else ""
+    head = "Strongest" if maps[0].ends is None else "Strongest for sure"
+    return f"{head}: {'; '.join(words)}." if words else ""
 
 
 class _Cell(NamedTuple):
@@ -170,16 +171,16 @@ def describe_cell(
 
 
 def _count_cells(maps: Sequence[InteractionMap], average: float) -> str:
-    """Return the sentence on the cells of few rows, and on those whose interval excludes 0."""
-    n_cells = n_few = n_sure = 0
+    """Return the sentence on the cells of few rows, and on those whose interval has 0."""
+    n_cells = n_few = n_doubtful = 0
     for shown in maps:
         is_few = (shown.weights > 0.0) & (shown.weights < FEW_ROWS)
         n_cells += int(np.count_nonzero(shown.weights > 0.0))
         n_few += int(np.count_nonzero(is_few))
         if shown.ends is not None:
-            is_sure = (shown.ends[0] > average) | (shown.ends[1] < average)
-            n_sure += int(np.count_nonzero(is_sure & (shown.weights >= FEW_ROWS)))
+            is_doubtful = (shown.ends[0] <= average) & (shown.ends[1] >= average)
+            n_doubtful += int(np.count_nonzero(is_doubtful & (shown.weights >= FEW_ROWS)))
     text = f"{n_few:,} of {count(n_cells, 'cell', 'cells')} had fewer than {FEW_ROWS} training rows"
     if maps[0].ends is not None:
-        text += f"; {n_sure:,} of the others have intervals without 0"
+        text += f"; {n_doubtful:,} of the others may be nothing, as their intervals have 0"
     return f"{text}."
