@@ -63,12 +63,12 @@ class ExplainingMixin(PredictingMixin):
         keep : list of int or str, default=()
             Features that stay as they are.
         most_features : int, default=3
-            The most that change together, up to 3.
+            The most features that change together.
 
         Returns
         -------
         RowChanges
-            Fewest features first, then least sum of distances in training ranks; a new category
+            Fewest features first, then the least sum of distances in training ranks; a new category
             counts 1.  `is_exact` is False if nearer ones may exist.
 
         Raises

@@ -256,14 +256,14 @@ class OrderedClassifier(
         *,
         most_features: int = MOST_FEATURES,
     ) -> RowChanges:
-        """Return the nearest changes of rows that would change their predicted class.
+        """Return the nearest changes of rows that change their predicted class.
 
         Parameters
         ----------
         X : array or table of shape (n_rows, n_features)
             The rows.
         to : label, optional
-            The class to predict; the default is any other.  Rows that have it have no change.
+            The class to predict, by default any other.  Rows of it do not change.
         keep : list of int or str, default=()
             The positions or names of features that stay as they are.
         most_features : int, default=3

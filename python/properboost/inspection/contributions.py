@@ -21,7 +21,7 @@ from properboost.inspection.words import describe
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["Contributions", "Part", "make_contributions"]
+__all__ = ["Contributions", "Part", "make_contributions", "read_columns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,7 +360,7 @@ def make_contributions(
         **_add_parts(parts, table.n_rows, each=each),
         names=tuple(names),
         terms=tuple(terms),
-        columns=_read_columns(table, features),
+        columns=read_columns(table, features),
         n_bags=n_bags,
     )
 
@@ -407,7 +407,7 @@ def _add_parts(parts: Sequence[Part], n_rows: int, *, each: bool) -> dict[str, A
     }
 
 
-def _read_columns(table: InputTable, features: Sequence[FeatureBins]) -> tuple[NDArray[Any], ...]:
+def read_columns(table: InputTable, features: Sequence[FeatureBins]) -> tuple[NDArray[Any], ...]:
     """Return copies of the columns: their numbers, or their categories and None."""
     whole = (
         None if table.array is None else np.array(table.array)

@@ -10,7 +10,7 @@ from properboost.estimators.boosted import BoostedClassifier
 from properboost.model_selection.compare_families import format_families
 from properboost.model_selection.families import design_search, is_readable
 from properboost.model_selection.search_html import write_search
-from properboost.model_selection.search_results import count_splits
+from properboost.model_selection.search_results import list_splits
 
 __all__ = ["WithSearchResults"]
 
@@ -43,7 +43,7 @@ class WithSearchResults(BoostedClassifier):
     @property
     def n_splits_(self) -> int:
         """The number of splits on which the candidates were compared."""
-        return count_splits(self.cv_results_)
+        return len(list_splits(self.cv_results_))
 
     def describe_search(self) -> str:
         """Return the comparison as a text: a line for each family, the best first.

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from properboost.model_selection.search_results import list_splits
 from properboost.parameters.declare import Component, declared
 from properboost.parameters.learners import WeakLearner
 from properboost.persistence.json_node import plain
@@ -21,7 +22,7 @@ def record_search(search: Any) -> dict[str, Any]:
     """Return the record of a fitted search, without times: equal fits leave equal records."""
     results = search.cv_results_
     families = getattr(search, "family_results_", None)
-    splits = [name for name in results if name.startswith("split") and "test_score" in name]
+    splits = list_splits(results)
     if families is None:
         compared = _compare_candidates(search, np.array([results[name] for name in splits]))
         counts = {"n_candidates": len(results["params"]), "n_dropped": 0}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SearchResults", "count_splits"]
+__all__ = ["SearchResults", "list_splits"]
 
 
 @dataclass(eq=False)
@@ -29,7 +29,7 @@ class SearchResults:
     @property
     def n_splits(self) -> int:
         """The number of splits on which the candidates were compared."""
-        return count_splits(self.cv_results)
+        return len(list_splits(self.cv_results))
 
     def take(self, params: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
         """Take the parameters and the attributes of a winner."""
@@ -52,6 +52,6 @@ class SearchResults:
         return attributes
 
 
-def count_splits(cv_results: Mapping[str, Any]) -> int:
-    """Return the number of splits on which candidates were compared."""
-    return sum(name.startswith("split") for name in cv_results if "test_score" in name)
+def list_splits(cv_results: Mapping[str, Any]) -> list[str]:
+    """Return the names of the scores on each split on which candidates were compared."""
+    return [name for name in cv_results if name.startswith("split") and "test_score" in name]

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from properboost.data.binning import NumericBins
 from properboost.data.frames import take_rows
-from properboost.data.table import InputTable
 from properboost.estimators.base import (
     TableClassifier,
     describe_training,
@@ -16,6 +14,7 @@ from properboost.estimators.base import (
     open_rows,
 )
 from properboost.estimators.boosted import BoostedClassifier
+from properboost.inspection.contributions import read_columns
 from properboost.inspection.words import describe
 from properboost.report.content import ExplainedRow, JointChange
 from properboost.report.wording import find_protected
@@ -52,7 +51,7 @@ def _find_joint_changes(model: BoostedClassifier, X: Any) -> list[JointChange | 
     columns = list(getattr(model, "feature_names_in_", range(len(labels))))
     changes = model.changes(X, keep=[columns[j] for j in find_protected(labels)], most_features=2)
     table, _ = open_rows(model, X)
-    bins, _ = describe_training(model)
+    present = read_columns(table, describe_training(model)[0])
     joint: list[JointChange | None] = []
     for row, change in enumerate(changes):
         if change is None:
@@ -61,15 +60,6 @@ def _find_joint_changes(model: BoostedClassifier, X: Any) -> list[JointChange | 
         values = []
         for new in change.features:
             j = columns.index(new.feature)
-            present = _read_value(table, j, row, is_number=isinstance(bins[j], NumericBins))
-            values.append((labels[j], describe(new.value), describe(present)))
+            values.append((labels[j], describe(new.value), describe(present[j][row])))
         joint.append(JointChange(tuple(values), classes.index(change.to)))
     return joint
-
-
-def _read_value(table: InputTable, j: int, row: int, *, is_number: bool) -> Any:
-    """Return the value of a feature in a row."""
-    if is_number:
-        return table.numeric(j)[row]
-    column = table.categorical(j)
-    return column.values[column.codes[row]]
